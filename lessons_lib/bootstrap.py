@@ -38,29 +38,23 @@ def pins(text: str | None = None) -> list[str]:
     """
     text = ENVIRONMENT.read_text("utf-8") if text is None else text
     section = re.search(r"^\s*- pip:[^\n]*\n(.*)\Z", text, re.M | re.S)
-    found = re.findall(r"^\s+- ([^#\n]*[^#\s])", section.group(1), re.M) if section else []
-    for line in found:
+    result = re.findall(r"^\s+- ([^#\n]*[^#\s])", section.group(1), re.M) if section else []
+    for line in result:
         if not PIN.fullmatch(line):
             raise SetupFailed(f"environment.yml: {line!r} is no pin; write name==version, or "
                               "name==version; sys_platform == 'linux'")
-    return found
+    return result
 
 
 def pinned_versions(platform: str = sys.platform) -> dict[str, str]:
-    """Name -> version of the pins that hold on one system, named as in ``sys.platform``; a pin with
-    a marker is for that system alone.
-    """
+    """Name -> version of the pins that hold on one system, named as in ``sys.platform``."""
     matches = [PIN.fullmatch(line) for line in pins()]
-    return {
-        match["name"]: match["version"]
-        for match in matches
-        if match["platform"] in (None, platform)
-    }
+    return {match["name"]: match["version"]
+            for match in matches if match["platform"] in (None, platform)}
 
 
 def lock_file(version: tuple[int, int] | None = None) -> Path:
-    """The lock of one Python version (default: the running one): exact versions of the whole set.
-    """
+    """The lock of one Python version (default: the running one)."""
     version = version or sys.version_info[:2]
     return ROOT / "lessons_lib" / "locks" / f"py{version[0]}{version[1]}.txt"
 
@@ -73,12 +67,8 @@ def environment_name() -> str:
 def stamp_key() -> str:
     """Changes when the pins, the lock, the Python version or the folder change."""
     lock = lock_file()
-    parts = [
-        *pins(),
-        lock.read_text("utf-8") if lock.exists() else "",
-        sys.version.split()[0],
-        str(ROOT)
-    ]
+    parts = [*pins(), lock.read_text("utf-8") if lock.exists() else "", sys.version.split()[0],
+             str(ROOT)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -88,9 +78,7 @@ def venv_python() -> Path:
 
 
 def uses_this_python() -> bool:
-    """Whether the running interpreter is the course's: its venv, its conda environment, or one
-    chosen by ``LESSONS_NO_VENV=1``.
-    """
+    """Whether this Python is the course's conda environment, or chosen by ``LESSONS_NO_VENV=1``."""
     conda = os.environ.get("CONDA_PREFIX", "")
     in_conda = bool(conda) and Path(
         sys.prefix) == Path(conda) and Path(conda).name == environment_name()
@@ -103,20 +91,17 @@ def in_own_venv() -> bool:
 
 
 def check_versions() -> None:
-    """In an environment somebody else made: say which pins are not met.
-
-    Raises SetupFailed with the command that mends it.
-    """
+    """Raises SetupFailed where an environment that somebody made does not meet the pins."""
     from importlib import metadata
 
     wrong = []
     for name, wanted in pinned_versions().items():
         try:
-            found = metadata.version(name)
+            version = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found = "missing"
-        if found.split("+")[0] != wanted:
-            wrong.append(f"{name} is {found}, the course needs {wanted}")
+            version = "missing"
+        if version.split("+")[0] != wanted:
+            wrong.append(f"{name} is {version}, the course needs {wanted}")
     if wrong:
         shown = "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5} more" if len(wrong) > 5 else "")
         raise SetupFailed(f"{shown}.\nMend it: conda env update -n {environment_name()} -f "
@@ -128,9 +113,8 @@ def check_python() -> None:
     if sys.version_info[:2] >= OLDEST:
         return
     names = ["python3." + str(minor) for minor in (11, 12, 13)]
-    found = [name for name in names if shutil.which(name)]
-    remedy = (f"Found here: {', '.join(found)}. Use: {found[0]} -m lessons_lib"
-              if found
+    newer = [name for name in names if shutil.which(name)]
+    remedy = (f"Found here: {', '.join(newer)}. Use: {newer[0]} -m lessons_lib" if newer
               else "Install Python 3.11 or newer from python.org")
     raise SetupFailed(f"This is Python {sys.version.split()[0]}; the course needs 3.11 or newer. "
                       f"{remedy}")
@@ -170,15 +154,12 @@ def _make_venv() -> None:
     except subprocess.CalledProcessError:
         version = f"{sys.version_info[0]}.{sys.version_info[1]}"
         raise SetupFailed("This Python cannot make a virtual environment (ensurepip is missing). "
-                          "On Debian and Ubuntu: "
-                          f"sudo apt install python{version}-venv") from None
+                          f"On Debian and Ubuntu: sudo apt install python{version}-venv") from None
 
 
 def _pip(*arguments: str) -> None:
-    command = [
-        str(venv_python()), "-m", "pip", "install", "--disable-pip-version-check", "--quiet",
-        "--progress-bar", "on", *arguments
-    ]
+    command = [str(venv_python()), "-m", "pip", "install", "--disable-pip-version-check", "--quiet",
+               "--progress-bar", "on", *arguments]
     if subprocess.call(command, cwd=str(ROOT)) != 0:
         raise SetupFailed("pip could not install everything (its message is above). What is there "
                           "stays; run the same command again to go on.")
@@ -195,10 +176,7 @@ def hand_over(command: list[str]) -> int:
 
 
 def set_up() -> Path:
-    """Make or repair ``.venv`` and return its interpreter; at once when the stamp fits.
-
-    Raises SetupFailed.
-    """
+    """Make or repair ``.venv``, at once when the stamp fits. Raises SetupFailed."""
     stamp, key = VENV / ".stamp", stamp_key()
 
     def ready() -> bool:

@@ -40,23 +40,18 @@ def _machine() -> list[Finding]:
     memory = "ok" if report.memory_gb >= LAPTOP_GB else "note"
     gpu = report.accelerator != "none"
     free = shutil.disk_usage(PROJECT).free / 1e9
-    return [
-        Finding("ok", "system", f"{report.system}, Python {report.python}, {report.cores} "
-                "cores"),
-        Finding(memory, "memory", f"{report.memory_gb:g} GB",
-                "" if memory == "ok" else "run lessons with --scale smoke"),
-        Finding("ok" if free > 1 else "note", "disk", f"{free:.0f} GB free",
-                "" if free > 1 else "make room: lessons keep about 100 MB"),
-        Finding("ok" if gpu else "note", "accelerator",
-                report.accelerator if gpu else "none: every lesson runs on the processor",
-                "" if gpu else "nothing to do; scale `paper` asks for a GPU")
-    ]
+    return [Finding("ok", "system", f"{report.system}, Python {report.python}, {report.cores} "
+                    "cores"), Finding(memory, "memory", f"{report.memory_gb:g} GB",
+                                      "" if memory == "ok" else "run lessons with --scale smoke"),
+            Finding("ok" if free > 1 else "note", "disk", f"{free:.0f} GB free",
+                    "" if free > 1 else "make room: lessons keep about 100 MB"),
+            Finding("ok" if gpu else "note", "accelerator",
+                    report.accelerator if gpu else "none: every lesson runs on the processor",
+                    "" if gpu else "nothing to do; scale `paper` asks for a GPU")]
 
 
 def _kernels() -> Finding:
-    """Which implementations of the kernels can run; without Triton or a GPU the course is whole,
-    and slower where a GPU would help.
-    """
+    """Which implementations of the kernels can run; the course is whole without a GPU."""
     from .kernels import backends
 
     rows = {backend.name: backend for backend in backends()}
@@ -71,11 +66,11 @@ def _packages() -> Finding:
     wrong, pinned = [], bootstrap.pinned_versions()
     for name, wanted in pinned.items():
         try:
-            found = metadata.version(name).split("+")[0]
+            version = metadata.version(name).split("+")[0]
         except metadata.PackageNotFoundError:
-            found = "missing"
-        if found != wanted:
-            wrong.append(f"{name} {found} (pinned {wanted})")
+            version = "missing"
+        if version != wanted:
+            wrong.append(f"{name} {version} (pinned {wanted})")
     if not wrong:
         return Finding("ok", "packages", f"all {len(pinned)} pins of environment.yml are met")
     return Finding("missing", "packages", ", ".join(wrong), "remove .venv, then: python -m "
@@ -92,13 +87,11 @@ def _data() -> list[Finding]:
     lines = [Finding("ok", "data here", ", ".join(here))]
     if away:
         lines.append(Finding("note", "data elsewhere", ", ".join(away), "lessons data get NAME, or "
-                                                                        "set LESSONS_DATA; lessons "
-                                                                        "run without them"))
+                             "set LESSONS_DATA; lessons run without them"))
     where = f"LESSONS_DATA = {folder}" if folder else "LESSONS_DATA is not set"
     if folder and not folder.is_dir():
-        lines.append(
-            Finding("missing", "data folder", f"{where}, which is no folder",
-                    "set LESSONS_DATA to a folder, or unset it"))
+        lines.append(Finding("missing", "data folder", f"{where}, which is no folder",
+                             "set LESSONS_DATA to a folder, or unset it"))
     else:
         lines.append(Finding("ok", "data folders", f"{where}; cache: {cache_folder()}"))
     return lines

@@ -56,17 +56,16 @@ def closure(module: str, *, package: Path = PACKAGE) -> Closure:
     """
     start = _file_of(package, tuple(module.split(".")))
     if start is None:
-        raise ValueError(
-            f"module={module!r} is no module of {package.name}; expected a dotted name "
-            f"within it, such as 'words.word2vec'")
-    found: set[Path] = set()
+        raise ValueError(f"module={module!r} is no module of {package.name}; expected a dotted "
+                         "name within it, such as 'words.word2vec'")
+    result: set[Path] = set()
     waiting = [start]
     while waiting:
         file = waiting.pop()
-        if file not in found:
-            found.add(file)
+        if file not in result:
+            result.add(file)
             waiting += imported(file, package)
-    return Closure(tuple(sorted(found)))
+    return Closure(tuple(sorted(result)))
 
 
 def rooms(package: Path = PACKAGE) -> dict[str, Counter[str]]:
@@ -85,10 +84,9 @@ def rooms(package: Path = PACKAGE) -> dict[str, Counter[str]]:
     drawing: dict[str, Counter[str]] = {}
     for init in sorted(package.glob("*/__init__.py")):
         room = init.parent.name
-        drawing[room] = Counter(
-            other for file in sorted(init.parent.rglob("*.py"))
-            for other in {_room(found, package) for found in imported(file, package)}
-            if other not in (room, ""))
+        drawing[room] = Counter(other for file in sorted(init.parent.rglob("*.py")) for other in {
+                                    _room(result, package) for result in imported(file, package)}
+                                if other not in (room, ""))
     return drawing
 
 
@@ -159,19 +157,16 @@ def _room(file: Path, package: Path) -> str:
     return parts[0] if len(parts) > 1 else ""
 
 
-# ---------------------------------------------------------------------------------- reading imports
-
-
 def imported(file: Path, package: Path = PACKAGE) -> frozenset[Path]:
     """The files that define what one file imports."""
-    found: set[Path] = set()
+    result: set[Path] = set()
     for base, name in _names(file, package):
         source = _file_of(package, base)
         if source is not None and source != file:
-            found |= _definers(source, name, package)
+            result |= _definers(source, name, package)
         elif (inner := _file_of(package, (*base, name))) is not None:
-            found.add(inner)
-    return frozenset(found - {file})
+            result.add(inner)
+    return frozenset(result - {file})
 
 
 def _names(file: Path, package: Path) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -224,7 +219,7 @@ def _definers(source: Path, name: str, package: Path,
 @cache
 def _lazy_names(source: Path) -> dict[str, str]:
     """Name -> module in the tables of a package's ``__getattr__``, which are written either way."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for node in ast.walk(_tree(source)):
         if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)):
             continue
@@ -234,10 +229,10 @@ def _lazy_names(source: Path) -> dict[str, str]:
             continue
         for key, value in table.items():
             if isinstance(key, str) and isinstance(value, str):
-                found[key] = value
+                result[key] = value
             elif isinstance(value, (list, tuple)):
-                found |= {name: key for name in value if isinstance(name, str)}
-    return found
+                result |= {name: key for name in value if isinstance(name, str)}
+    return result
 
 
 @cache

@@ -21,9 +21,8 @@ from pathlib import Path
 from . import bootstrap
 from .core import write_text
 
-__all__ = [
-    "EXTRAS", "PYTHONS", "SYSTEMS", "extra_lock", "install_line", "make_locks", "pins_of", "resolve"
-]
+__all__ = ["EXTRAS", "PYTHONS", "SYSTEMS", "extra_lock", "install_line", "make_locks", "pins_of",
+           "resolve"]
 
 PYTHONS = ("3.11", "3.12", "3.13")
 SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "aarch64-apple-darwin",
@@ -35,17 +34,13 @@ SKIPPED = re.compile(r"(nvidia-|cuda-|setuptools$)")
 
 
 def extra_lock(extra: str, version: tuple[int, int] | None = None) -> Path:
-    """The lock of an extra set: the course's own packages and those of the set, for one Python
-    version (default: the running one).
-    """
+    """The lock of the course and an extra set for one Python version (default: this one)."""
     plain = bootstrap.lock_file(version)
     return plain.with_name(f"{extra}_{plain.name}")
 
 
 def install_line(extra: str) -> str:
-    """The line that installs an extra set into the Python that runs, to be typed in the project's
-    folder.
-    """
+    """The line that installs an extra set into this Python, typed in the project's folder."""
     python = bootstrap.venv_python().relative_to(
         bootstrap.ROOT) if bootstrap.in_own_venv() else "python"
     return (f'{python} -m pip install -c '
@@ -61,8 +56,7 @@ def pins_of(extra: str | None) -> list[str]:
 
 
 def _kept(python: str, extra: str | None) -> list[str]:
-    """Lines of the course's lock that hold for an extra set too: all but what the set itself pins.
-    """
+    """Lines of the course's lock that hold for an extra set: all but what the set pins."""
     if extra is None:
         return []
     own = {re.match(r"[\w.\-]+", line)[0] for line in pins_of(extra)}
@@ -104,10 +98,8 @@ def make_locks() -> list[Path]:
                 if merged.setdefault(name, version) != version:
                     raise RuntimeError(f"{name} is {merged[name]} elsewhere and {version} on "
                                        f"{system}; pin it in environment.yml")
-        lines = [
-            f"{name}=={version}" for name, version in sorted(merged.items())
-            if not SKIPPED.match(name)
-        ]
+        lines = [f"{name}=={version}"
+                 for name, version in sorted(merged.items()) if not SKIPPED.match(name)]
         number = tuple(map(int, python.split(".")))
         path = extra_lock(extra, number) if extra else bootstrap.lock_file(number)
         source = f"environment.yml and the extra set {extra!r}" if extra else "environment.yml"

@@ -43,10 +43,7 @@ def npm_missing(name: str) -> str | None:
 
 
 def installed(name: str) -> Path:
-    """The folder ``node_modules`` of an installed set.
-
-    Raises BackendUnavailable, with the command that helps, where there is none.
-    """
+    """The folder ``node_modules`` of a set. Raises BackendUnavailable where there is none."""
     if reason := npm_missing(name):
         raise BackendUnavailable(reason)
     return _place(name) / "node_modules"

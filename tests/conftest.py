@@ -48,9 +48,6 @@ from lessons_lib.core import external_data_folder  # noqa: E402
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# ------------------------------------------------------------------------------ two tiers
-
-
 UNMARKED_SECONDS = 5.0
 EXAMPLES = {"quick": 10, "all": 200}
 CALIBRATION_SECONDS = 0.06  # what `machine_slowness` takes on the machine where the limit was set
@@ -59,9 +56,8 @@ event.register("numba:compile", compiling)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all", action="store_true",
-                     help="run the slow tests too, and try 200 examples of each property instead "
-                          "of 10")
+    parser.addoption("--all", action="store_true", help="run the slow tests too, and try 200 "
+                     "examples of each property instead of 10")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -71,9 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The fresh clone first: it takes as long as thousands of others, which the second worker runs
-    meanwhile.
-    """
+    """The fresh clone first: it takes long, and the second worker runs the others."""
     items.sort(key=lambda item: "in_a_fresh_clone" not in item.name)
     named = any("::" in argument for argument in config.args)  # who names one test wants it run
     if not (config.getoption("--all") or named):
@@ -83,26 +77,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def machine_slowness() -> float:
-    """How many times longer than the reference machine this one takes for some plain Python; at
-    least 1.
-    """
+    """How many times longer than the reference machine this one takes; at least 1."""
     start = process_time()
     sum(i * i for i in range(1_000_000))
     return max(1.0, (process_time() - start) / CALIBRATION_SECONDS)
 
 
 def processor_seconds() -> float:
-    """Of this process and of those that it started and that ended: unlike the clock, the same
-    beside other work.
-    """
+    """Of this process and its ended children: unlike the clock, the same beside other work."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 def compiling_seconds() -> float:
-    """Spent on compiling loops so far: done once for each machine, in whichever test comes first,
-    and no matter of that test.
-    """
+    """Spent on compiling loops: done once for each machine, in whichever test comes first."""
     return compiling.duration if compiling.done else 0.0
 
 
@@ -124,9 +112,6 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
                         "shorter, or mark it "
                         "@pytest.mark.slow, which leaves it to `lessons test --all`")
     return result
-
-
-# ------------------------------------------------------------------------------ fixtures
 
 
 @pytest.fixture
@@ -157,9 +142,7 @@ def course_site(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="session")
 def folder_of_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Numbered folders, counted here: pytest would read all that are there to number the next,
-    which thousands of tests make slow.
-    """
+    """Numbered folders, counted here: pytest would read all that are there to number the next."""
     base = tmp_path_factory.mktemp("own")
     return (base / str(i) for i in itertools.count())
 

@@ -16,9 +16,8 @@ from lessons_lib.core import PROJECT
 
 LIBRARY = sorted((PROJECT / "lessons_lib").rglob("*.py"))
 BANNED_IMPORTS = {"pickle", "joblib", "dill", "marshal", "shelve", "cloudpickle"}
-BANNED_CALLS = re.compile(
-    r"eval|exec|torch\.load|yaml\.load|torch\.manual_seed"
-    r"|np\.random\.(?!Generator|PCG64|SeedSequence|default_rng)\w+")
+BANNED_CALLS = re.compile(r"eval|exec|torch\.load|yaml\.load|torch\.manual_seed"
+                          r"|np\.random\.(?!Generator|PCG64|SeedSequence|default_rng)\w+")
 TALKS_TO_A_PERSON = ("cli", "bootstrap.py", "__main__.py", "lesson", "publish")
 NO_TOPIC = {"utils", "helpers", "misc", "common"}
 PERSONAL = re.compile(r"(/home/\w+/|/Users/\w+/|/root/|/work/|[A-Z]:\\Users\\)")
@@ -43,9 +42,6 @@ def test_rooms_import_only_downwards():
 
 def test_the_code_is_lint_clean():
     assert not run("-m", "ruff", "check", "lessons_lib", "tests")
-
-
-# ------------------------------------------------------------------------------ documentation
 
 
 def undocumented(name: str, tree: ast.Module) -> Iterator[str]:
@@ -76,9 +72,6 @@ def test_everything_public_is_documented():
     offenders = [one for name, tree in trees() for one in undocumented(name, tree)]
     assert not offenders, "Write a docstring for each:\n" + "\n".join(offenders)
     assert all((PROJECT / "lessons_lib" / room / "__init__.py").is_file() for room in ROOMS)
-
-
-# ------------------------------------------------------------------------------ what is not done
 
 
 def banned(name: str, tree: ast.Module) -> Iterator[str]:
@@ -119,9 +112,6 @@ def test_security_what_is_banned_is_found(line):
     plain = "import json\nnp.random.Generator(x)\nnp.load(p, allow_pickle=False)\nmodel.eval()\n"
     assert len(list(banned("lessons_lib/core/x.py", ast.parse(f"{plain}\n{line}")))) == 1
     assert not list(banned("lessons_lib/core/x.py", ast.parse(plain)))
-
-
-# ------------------------------------------------------------------------------ names
 
 
 def test_files_are_named_after_a_topic_and_name_nobody_s_machine():

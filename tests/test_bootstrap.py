@@ -1,4 +1,4 @@
-"""Set-up from nothing: pins in one place, a lock that fits them, and repair of whatever was left half done."""
+"""Set-up from nothing: pins in one place, a lock that fits, repair of what was left half done."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def normal(name: str) -> str:
 def locked(version: tuple[int, int], extra: str | None = None) -> dict[str, str]:
     path = locking.extra_lock(extra, version) if extra else bootstrap.lock_file(version)
     lines = path.read_text("utf-8").splitlines()
-    return {normal(name): found for name, found in (line.split("==") for line in lines if not line.startswith("#"))}
+    return {normal(name): found
+            for name, found in (line.split("==") for line in lines if not line.startswith("#"))}
 
 
 def test_the_bootstrap_reads_the_same_pins_as_a_yaml_parser():
@@ -39,7 +40,8 @@ def test_each_dependency_line_gives_its_reason():
 
 def test_every_package_the_course_promises_is_pinned():
     names = set(bootstrap.pinned_versions("linux"))
-    assert names >= {"jupyterlab", "torch", "transformers", "gensim", "matplotlib", "plotly", "umap-learn", "scikit-learn", "triton"}
+    assert names >= {"jupyterlab", "torch", "transformers", "gensim", "matplotlib", "plotly",
+                     "umap-learn", "scikit-learn", "triton"}
 
 
 MARKED = """
@@ -56,12 +58,16 @@ def test_a_pin_with_a_marker_holds_on_its_system_alone(monkeypatch):
     from packaging.requirements import Requirement
 
     found = bootstrap.pins(MARKED)
-    assert found == yaml.safe_load(MARKED)["dependencies"][0]["pip"]            # what conda hands to pip
+    # what conda hands to pip
+    assert found == yaml.safe_load(MARKED)["dependencies"][0]["pip"]
     monkeypatch.setattr(bootstrap, "pins", lambda: found)
-    for system, expected in {"linux": {"numpy", "triton"}, "win32": {"numpy", "pywin32"}, "darwin": {"numpy"}}.items():
+    for system, expected in {"linux": {"numpy", "triton"}, "win32": {"numpy", "pywin32"},
+                             "darwin": {"numpy"}}.items():
         assert set(bootstrap.pinned_versions(system)) == expected
         required = [Requirement(line) for line in found]
-        assert {r.name for r in required if r.marker is None or r.marker.evaluate({"sys_platform": system})} == expected       # pip agrees
+        # pip agrees
+        assert {r.name for r in required if r.marker is None
+                or r.marker.evaluate({"sys_platform": system})} == expected
 
 
 def test_a_pin_for_another_system_is_not_missed(monkeypatch):
@@ -71,12 +77,15 @@ def test_a_pin_for_another_system_is_not_missed(monkeypatch):
 
 
 def test_a_wrong_version_is_found_by_the_doctor_too(monkeypatch):
-    monkeypatch.setattr(bootstrap, "pins", lambda: ["numpy==0.1", f"nosuchpackage==1.0; sys_platform == '{sys.platform}'"])
+    monkeypatch.setattr(bootstrap, "pins", lambda: [
+                            "numpy==0.1", f"nosuchpackage==1.0; sys_platform == '{sys.platform}'"])
     finding = diagnosis._packages()
-    assert finding.state == "missing" and "(pinned 0.1)" in finding.text and "nosuchpackage missing" in finding.text
+    assert finding.state == "missing" and "(pinned 0.1)" in finding.text
+    assert "nosuchpackage missing" in finding.text
 
 
-@pytest.mark.parametrize("line", ["numpy", "numpy>=2", "numpy==2.4.6; python_version < '3.12'", "numpy==2.4.6, <3"])
+@pytest.mark.parametrize("line", ["numpy", "numpy>=2", "numpy==2.4.6; python_version < '3.12'",
+                                  "numpy==2.4.6, <3"])
 def test_a_line_that_is_no_pin_is_refused_not_skipped(line):
     with pytest.raises(bootstrap.SetupFailed, match="is no pin; write name==version"):
         bootstrap.pins(f"dependencies:\n  - pip:\n      - {line}   # why\n")
@@ -91,7 +100,7 @@ def test_each_lock_holds_every_pin_at_its_version(python):
 
 
 def test_the_lock_is_complete_for_what_the_pins_need():
-    """Walk the requirements of everything installed, from the pins on: each one is in the lock, at the version that is installed here."""
+    """From the pins on, each requirement of what is installed is in the lock, at its version."""
     from packaging.requirements import Requirement
 
     lock, todo, seen = locked(sys.version_info[:2]), list(bootstrap.pinned_versions()), set()
@@ -102,18 +111,20 @@ def test_the_lock_is_complete_for_what_the_pins_need():
         seen.add(name)
         assert lock[name] == metadata.version(name).split("+")[0], name
         needs = [Requirement(text) for text in metadata.requires(name) or []]
-        todo += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+        todo += [need.name
+                 for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
     assert len(seen) > 100
 
 
 @pytest.mark.parametrize("extra", locking.EXTRAS)
 def test_an_extra_set_goes_into_the_python_that_misses_it(extra, monkeypatch):
-    """Whoever types `python -m lessons_lib` outside of .venv has another `python`, and what goes there is missed again."""
+    """Outside of .venv another `python` misses what goes there."""
     monkeypatch.setattr(bootstrap, "in_own_venv", lambda: True)
     inside = Path(locking.install_line(extra).split()[0])
     assert bootstrap.ROOT / inside == bootstrap.venv_python() and not inside.is_absolute()
     monkeypatch.setattr(bootstrap, "in_own_venv", lambda: False)
-    lock = re.fullmatch(rf'python -m pip install -c (\S+) -e "\.\[{extra}\]"', locking.install_line(extra))[1]
+    lock = re.fullmatch(rf'python -m pip install -c (\S+) -e "\.\[{extra}\]"',
+                        locking.install_line(extra))[1]
     assert (bootstrap.ROOT / lock).is_file()
 
 
@@ -125,7 +136,8 @@ def test_the_lock_of_an_extra_set_holds_its_pins_and_changes_nothing_else(extra,
     pins = (pin.split("==") for pin in set(locking.pins_of(extra)) - set(bootstrap.pins()))
     own = {normal(name.partition("[")[0]): wanted for name, wanted in pins}
     assert own and own.items() <= found.items()
-    assert {name: wanted for name, wanted in plain.items() if name not in own}.items() <= found.items()
+    assert {name: wanted
+            for name, wanted in plain.items() if name not in own}.items() <= found.items()
 
 
 def test_the_stamp_changes_with_the_pins(monkeypatch):
@@ -136,8 +148,10 @@ def test_the_stamp_changes_with_the_pins(monkeypatch):
 
 def test_an_old_python_is_told_which_newer_ones_are_here(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
-    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: f"bin/{name}" if name == "python3.12" else None)
-    with pytest.raises(bootstrap.SetupFailed, match=r"needs 3\.11 or newer\. Found here: python3\.12\. Use: python3\.12 -m lessons_lib"):
+    monkeypatch.setattr(bootstrap.shutil, "which",
+                        lambda name: f"bin/{name}" if name == "python3.12" else None)
+    with pytest.raises(bootstrap.SetupFailed,
+                       match=r"Found here: python3\.12\. Use: python3\.12 -m lessons_lib"):
         bootstrap.check_python()
     monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None)
     with pytest.raises(bootstrap.SetupFailed, match=r"Install Python 3\.11 or newer"):
@@ -147,7 +161,8 @@ def test_an_old_python_is_told_which_newer_ones_are_here(monkeypatch):
 def test_a_foreign_environment_is_checked_not_changed(monkeypatch):
     bootstrap.check_versions()
     monkeypatch.setattr(bootstrap, "pins", lambda: ["numpy==0.1", "nosuchpackage==1.0"])
-    with pytest.raises(bootstrap.SetupFailed, match=r"numpy is .*, the course needs 0\.1; nosuchpackage is missing"):
+    with pytest.raises(bootstrap.SetupFailed,
+                       match=r"numpy is .*, the course needs 0\.1; nosuchpackage is missing"):
         bootstrap.check_versions()
 
 
@@ -170,7 +185,8 @@ def fake_project(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_set_up_that_died_is_repaired_by_the_next_call_and_a_finished_one_is_instant(fake_project, monkeypatch, tmp_path):
+def test_a_set_up_that_died_is_repaired_by_the_next_call_and_a_finished_one_is_instant(
+        fake_project, monkeypatch, tmp_path):
     def dies(*arguments):
         raise KeyboardInterrupt
 
@@ -196,25 +212,32 @@ def test_pip_failing_says_how_to_go_on(monkeypatch):
 
 
 def test_the_bootstrap_imports_only_the_standard_library():
-    """The files that run before anything is installed, parsed: no import from outside, except the command line at the very end."""
+    """But for the command line at the very end."""
     import ast
 
     for name in ("__init__.py", "__main__.py", "bootstrap.py"):
         tree = ast.parse((PROJECT / "lessons_lib" / name).read_text("utf-8"))
-        imported = {a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
-        imported |= {n.module.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level == 0}
+        imported = {a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import)
+                    for a in n.names}
+        imported |= {n.module.split(".")[0]
+                     for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level == 0}
         assert imported <= set(sys.stdlib_module_names) | {"msvcrt", "fcntl"}
 
 
 def test_import_is_instant_and_light():
-    """No heavy package is loaded by ``import lessons_lib``; what was loaded is counted, not timed."""
-    code = "import sys, lessons_lib; print(sorted(m for m in ('numpy', 'torch', 'scipy', 'sklearn', 'matplotlib') if m in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+    """What ``import lessons_lib`` loads is counted, not timed."""
+    code = ("import sys, lessons_lib; print(sorted({'numpy', 'torch', 'scipy', 'sklearn', "
+            "'matplotlib'} & set(sys.modules)))")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True,
+                          text=True).stdout.strip() == "[]"
 
 
 def test_a_misspelt_room_gets_the_list():
     import lessons_lib as ll
 
-    with pytest.raises(AttributeError, match=r"lessons_lib has no 'count'; it has start\(\) and the rooms core, text"):
+    with pytest.raises(
+            AttributeError,
+            match=r"lessons_lib has no 'count'; it has start\(\) and the rooms core, text"):
         ll.count
-    assert importlib.util.find_spec("lessons_lib") and Path(ll.__file__).parent == PROJECT / "lessons_lib"
+    assert importlib.util.find_spec("lessons_lib") and Path(
+        ll.__file__).parent == PROJECT / "lessons_lib"

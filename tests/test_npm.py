@@ -1,4 +1,4 @@
-"""Programs from npm: whole or not there, from a lock with checksums, and without one a sentence that helps."""
+"""Programs from npm: whole or not there, from a lock with checksums."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ def empty(tmp_path, monkeypatch):
 def test_every_set_is_pinned_and_each_package_of_its_lock_has_a_checksum(name):
     wanted = json.loads((npm.LOCKS / name / "package.json").read_text("utf-8"))["dependencies"]
     packages = json.loads((npm.LOCKS / name / npm.LOCK).read_text("utf-8"))["packages"]
-    assert packages.pop("")["dependencies"] == wanted and all(version[0].isdigit() for version in wanted.values())
-    assert packages and all(package["integrity"].startswith("sha512-") for package in packages.values())
+    assert packages.pop("")["dependencies"] == wanted and all(version[0].isdigit()
+                                                              for version in wanted.values())
+    assert packages and all(package["integrity"].startswith("sha512-")
+                            for package in packages.values())
 
 
 def test_a_set_that_is_not_there_is_told_with_its_command(empty, monkeypatch):

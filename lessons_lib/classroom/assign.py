@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core import (atomic_folder, check_seed, write_json,
-                    write_text)
+from ..core import atomic_folder, check_seed, write_json, write_text
 from ..exercises import for_lesson
 from ..lesson.course import Course, LessonCard
 from .assignment import FORMAT, Assignment
@@ -53,17 +52,11 @@ who looks for them. What is yours alone are the inputs of the grading.
 """
 
 
-# ------------------------------------------------------------------------------ notebooks
-
-
 def solved_notebook(card: LessonCard, assignment_id: str = "") -> Any:
     """The same notebook with every answer filled in from the tested solutions."""
     tasks, exercises = tasks_of(card), for_lesson(card.id)
     return notebook_of(card, tasks, {task.name: solved_cell(task, exercises[task.name])
                                    for task in tasks}, assignment_id)
-
-
-# ------------------------------------------------------------------------------ the folder
 
 
 def assign(ids: Sequence[str], out: str | os.PathLike, *, seed: int | None = None,

@@ -1,8 +1,4 @@
-"""What the teacher keeps of an assignment: its lessons, the seed of the hidden inputs, the names of
-the class.
-
-`assign` writes it, grading and its tables read it.
-"""
+"""What the teacher keeps of an assignment: lessons, seed of the hidden inputs, names."""
 
 from __future__ import annotations
 
@@ -48,10 +44,7 @@ class Assignment:
 
 
 def names_in(path: Path) -> list[str]:
-    """The lines of a text file that hold something, without the space around it.
-
-    Raises ValueError for a file that is not UTF-8: path, line, byte.
-    """
+    """Lines of a text file that hold something. Raises ValueError where it is not UTF-8."""
     content = path.read_bytes()
     try:
         text = content.decode("utf-8-sig")
@@ -64,10 +57,7 @@ def names_in(path: Path) -> list[str]:
 
 
 def _entry(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A lesson of an assignment as it was written.
-
-    Raises KeyError, TypeError or ValueError where something is missing or of another kind.
-    """
+    """A lesson of an assignment. Raises KeyError, TypeError or ValueError for what is none."""
     pairs = [(name, variable) for name, variable in entry["exercises"]]
     texts, number = [entry["id"], entry["stem"], entry["title"],
                      *(text for pair in pairs for text in pair)], entry["open"]
@@ -97,14 +87,14 @@ def read_assignment(folder: str | os.PathLike) -> Assignment:
         For a newer format, and for exercises that the course here does not have.
     """
     file = existing_path(Path(folder) / "grading" / "assignment.json")
-    found = read_json(file)
-    if not isinstance(found, dict) or not {"format", "id", "seed", "lessons"} <= set(found):
+    values = read_json(file)
+    if not isinstance(values, dict) or not {"format", "id", "seed", "lessons"} <= set(values):
         raise DamagedFile(f"{file} is no assignment; make one: lessons assign one_hot --out FOLDER")
-    if found["format"] != FORMAT:
-        raise ValueError(f"{file} has format {found['format']!r}, this library reads {FORMAT}; "
+    if values["format"] != FORMAT:
+        raise ValueError(f"{file} has format {values['format']!r}, this library reads {FORMAT}; "
                          "upgrade it")
     try:
-        seed, lessons = check_seed(found["seed"]), dict(map(_entry, found["lessons"]))
+        seed, lessons = check_seed(values["seed"]), dict(map(_entry, values["lessons"]))
         if not lessons:
             raise ValueError("0 lessons")
     except (KeyError, TypeError, ValueError) as error:
@@ -112,11 +102,9 @@ def read_assignment(folder: str | os.PathLike) -> Assignment:
                           f"({type(error).__name__}: {error}); take it from your backup, or copy "
                           "submissions/ into a new assignment, whose hidden inputs are "
                           "others") from None
-    made = Assignment(Path(folder), str(found["id"]), seed, lessons)
-    strange = [
-        f"{lesson}.{name}" for lesson, name in made.exercises
-        if lesson not in stems() or name not in for_lesson(lesson)
-    ]
+    made = Assignment(Path(folder), str(values["id"]), seed, lessons)
+    strange = [f"{lesson}.{name}" for lesson, name in made.exercises if lesson not in stems()
+               or name not in for_lesson(lesson)]
     if strange:
         raise ValueError(f"{file} has the exercise {strange[0]}, which the course here has not: "
                          "grade with the version that made the assignment, and "

@@ -67,9 +67,6 @@ class Graded:
     answer: str = ""
 
 
-# ------------------------------------------------------------------------------ what was handed in
-
-
 def _source(cell: Mapping[str, Any]) -> str:
     source = cell.get("source", "")
     return "".join(map(str, source)) if isinstance(source, list) else str(source)
@@ -91,32 +88,29 @@ def read_notebook(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ValueError(f"cannot be read ({error.strerror})") from None
     try:
-        found = json.loads(content)
+        notebook = json.loads(content)
     except (RecursionError, ValueError) as error:  # a number of 5000 digits is a plain ValueError
         raise ValueError(f"cannot be read: it is no JSON ({type(error).__name__})") from None
-    cells = found.get("cells") if isinstance(found, dict) else None
-    if cells is None and isinstance(found, dict) and isinstance(found.get("worksheets"), list):
+    parts = notebook if isinstance(notebook, dict) else {}
+    cells = parts.get("cells")
+    if cells is None and isinstance(parts.get("worksheets"), list):
         raise ValueError("is a notebook of format 3; open and save it in Jupyter, which makes it "
                          "format 4")
-    if not isinstance(cells, list) or not all(isinstance(cell, dict)
-                                              for cell in cells) or len(cells) > MAX_CELLS:
+    if (not isinstance(cells, list) or len(cells) > MAX_CELLS
+            or not all(isinstance(cell, dict) for cell in cells)):
         raise ValueError(f"is no notebook: it has no list of at most {MAX_CELLS} cells")
-    return found
+    return notebook
 
 
 def _lesson_of(assignment: Assignment, path: Path,
                notebook: Mapping[str, Any] | None) -> str | None:
-    """Which lesson a file is for: by its own mark, else by its name; the only lesson where there is
-    but one.
-    """
+    """The lesson that a file is for: by its mark, else by its name, else the only one."""
     metadata = notebook.get("metadata") if notebook else None
     mark = metadata.get("lessons_assignment") if isinstance(metadata, dict) else None
     if isinstance(mark, dict) and isinstance(mark.get("lesson"), str):
         return mark["lesson"] if mark["lesson"] in assignment.lessons else None
-    named = [
-        lesson for lesson, entry in assignment.lessons.items()
-        if entry["stem"] in path.stem or lesson in path.stem
-    ]
+    named = [lesson for lesson, entry in assignment.lessons.items() if entry["stem"] in path.stem
+             or lesson in path.stem]
     if named:
         return max(named, key=len)
     return next(iter(assignment.lessons)) if len(assignment.lessons) == 1 else None
@@ -128,30 +122,24 @@ def submissions_of(assignment: Assignment) -> dict[str, list[Path]]:
     A folder is a student; a file beside it is a student named like the file, less the lesson's name
     at its end.
     """
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     for path in sorted(existing_path(assignment.folder / "submissions").iterdir()):
         if path.name.startswith("."):
             continue
         if path.is_dir() and not path.is_symlink():
-            inside = [
-                file for file in sorted(path.rglob("*")) if not file.is_dir()
-                and not file.name.startswith(".") and ".ipynb_checkpoints" not in file.parts
-            ]
-            found.setdefault(path.name, []).extend(inside)
+            inside = [file for file in sorted(path.rglob("*")) if not file.is_dir()
+                      and not file.name.startswith(".") and ".ipynb_checkpoints" not in file.parts]
+            files.setdefault(path.name, []).extend(inside)
             continue
         name = path.stem if path.suffix in (".ipynb", ".zip", ".py", ".txt", ".pdf") else path.name
         for entry in assignment.lessons.values():
             name = name.removesuffix(entry["stem"]).rstrip("_- ") or path.stem
-        found.setdefault(name, []).append(path)
-    return found
-
-
-# ------------------------------------------------------------------------------ one notebook
+        files.setdefault(name, []).append(path)
+    return files
 
 
 def _answers(cell: Mapping[str, Any], exercise: str, variable: str) -> bool:
-    """Whether a code cell is to answer an exercise: by its mark, or because it makes the variable.
-    """
+    """Whether a code cell answers an exercise: by its mark, or because it makes the variable."""
     metadata = cell.get("metadata")
     marked = metadata.get("exercise") == exercise if isinstance(metadata, dict) else False
     return marked or re.search(rf"^[ \t]*(def[ \t]+{variable}\b|{variable}[ \t]*(:[^=\n]*)?=(?!=))",
@@ -159,8 +147,7 @@ def _answers(cell: Mapping[str, Any], exercise: str, variable: str) -> bool:
 
 
 class _Run:
-    """A submission that is begun again, without the cells that ended it, as long as there is time.
-    """
+    """A submission, begun again without the cells that ended it as long as there is time."""
 
     def __init__(self, cells: Sequence[Mapping[str, Any]], limits: Limits,
                  options: Mapping[str, Any]):
@@ -177,10 +164,7 @@ class _Run:
         self.process = None
 
     def _started(self) -> Submission:
-        """A process in which all cells ran that can be run.
-
-        Raises Ended when there is no time left.
-        """
+        """A process in which all cells ran that can be run. Raises Ended when no time is left."""
         while True:
             if time.monotonic() > self.until or self.stop.is_set():
                 raise Ended("stopped with the grader" if self.stop.is_set()
@@ -223,18 +207,17 @@ def _one(run: _Run, exercise: Exercise, variable: str, seed: int) -> str:
     except Exception as error:
         return f"the answer cannot be read: {error}"
     remark = verdict(replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)
-    if remark == NOT_ATTEMPTED and (reason := run.stopped(
-            exercise.name, variable)) and not reason.startswith("NotImplementedError"):
+    reason = run.stopped(exercise.name, variable) if remark == NOT_ATTEMPTED else None
+    if reason and not reason.startswith("NotImplementedError"):
         remark = f"the cell stopped: {reason}"
-    # The classes of errors are those of the line to the submission; the text names the submission's
-    # own.
+    # The errors' classes are those of the line to the submission; the text names its own.
     return re.sub(r"^(your code stopped[^:]*?) with (RuntimeError|Ended): ", r"\1: ",
                   remark)[:MAX_REMARK_CHARS]
 
 
 def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
     """The texts below the open questions, by number."""
-    found, number = {}, None
+    answers, number = {}, None
     for cell in notebook["cells"]:
         metadata, source = cell.get("metadata"), _source(cell)
         mark = metadata.get("open_question") if isinstance(metadata, dict) else None
@@ -243,9 +226,9 @@ def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
         elif cell.get("cell_type") != "markdown" or source.startswith("**Open question.**"):
             number = None
         if number is not None:                   # also cells that were added below
-            found[number] = (found.get(number, "") + "\n" +
+            answers[number] = (answers.get(number, "") + "\n" +
                              source.replace(OPEN_STUB, "")).strip()[:5000]
-    return found
+    return answers
 
 
 def _rows(assignment: Assignment, student: str, lesson: str, remark: str,
@@ -302,13 +285,8 @@ def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path
     return rows
 
 
-# ------------------------------------------------------------------------------ the class
-
-
 def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
-    """How many exercises and open questions of a notebook hold something else than what was handed
-    out.
-    """
+    """How many exercises and open questions hold something else than what was handed out."""
     entry, notebook = assignment.lessons[lesson], read_notebook(path)
     try:
         out = read_notebook(assignment.folder / "student" / f"{entry['stem']}.ipynb")
@@ -316,10 +294,8 @@ def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
         out = student_notebook(Course().card(lesson))
     # other editors space otherwise
     blank = {" ".join(_source(cell).split()) for cell in out["cells"]}
-    own = [
-        cell for cell in notebook["cells"]
-        if cell.get("cell_type") == "code" and " ".join(_source(cell).split()) not in blank
-    ]
+    own = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"
+           and " ".join(_source(cell).split()) not in blank]
     tried = [name for name, variable in entry["exercises"].items()
              if any(_answers(cell, name, variable) for cell in own)]
     return len(tried) + sum(bool(answer) for answer in _open_answers(notebook).values())
@@ -327,42 +303,23 @@ def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
 
 def _chosen(assignment: Assignment, student: str, lesson: str,
             paths: Sequence[Path]) -> tuple[Path, list[Graded]]:
-    """Of several notebooks of a student for a lesson the one with the most attempts, of these the
-    newest, of these the last by name; and a row that says so.
-    """
+    """The notebook with the most attempts, the newest, the last by name; and a row about it."""
     if len(paths) == 1:
         return paths[0], []
     best = max(paths, key=lambda path: (_attempts(assignment, lesson, path),
                                         path.stat().st_mtime_ns, path.name))
     left = " and ".join(_shown(assignment, path) for path in paths if path != best)
     often = "twice" if len(paths) == 2 else f"{len(paths)} times"
-    return best, [Graded(student, lesson, HAND_IN, None, 0.0, f"handed in {often}: graded "
-                                                              f"{_shown(assignment, best)}, left "
-                                                              f"{left}")]
+    return best, [Graded(student, lesson, HAND_IN, None, 0.0,
+                         f"handed in {often}: graded {_shown(assignment, best)}, left {left}")]
 
 
 def _shown(assignment: Assignment, path: Path) -> str:
     return path.relative_to(existing_path(assignment.folder / "submissions")).as_posix()
 
 
-def _use(assignment: Assignment, path: Path) -> str:
-    """The lesson that a file is for.
-
-    Raises ValueError with the reason where it is for none or cannot be used.
-    """
-    if path.suffix.lower() != ".ipynb":
-        raise ValueError("is no notebook (.ipynb)" +
-                         ("; unpack it" if path.suffix.lower() in PACKED else ""))
-    lesson = _lesson_of(assignment, path, read_notebook(path))
-    if lesson is None:
-        raise ValueError("is a notebook for no lesson of this assignment")
-    return lesson
-
-
 def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Graded]]:
-    """Files to grade as (student, lesson, path), and rows for what cannot be used, was handed in
-    twice or not at all.
-    """
+    """Files to grade as (student, lesson, path), and rows for what cannot be graded."""
     jobs, rows, files = [], [], submissions_of(assignment)
     roster = assignment.folder / "students.txt"
     names = names_in(roster) if roster.is_file() else []
@@ -371,7 +328,13 @@ def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Gra
         wrong: dict[str | None, str] = {}
         for path in files.get(student, []):
             try:
-                good.setdefault(_use(assignment, path), []).append(path)
+                if path.suffix.lower() != ".ipynb":
+                    raise ValueError("is no notebook (.ipynb)" +
+                                     ("; unpack it" if path.suffix.lower() in PACKED else ""))
+                lesson = _lesson_of(assignment, path, read_notebook(path))
+                if lesson is None:
+                    raise ValueError("is a notebook for no lesson of this assignment")
+                good.setdefault(lesson, []).append(path)
             except ValueError as error:
                 wrong[_lesson_of(assignment, path, None)] = f"{path.name} {error}"
                 rows.append(Graded(student, "", _shown(assignment, path), None, 0.0, str(error)))
@@ -423,8 +386,8 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
     todo, rows = _jobs(assignment)
     if not todo and not rows:
         raise ValueError(f"{assignment.folder / 'submissions'} holds 0 submissions; put NAME.ipynb "
-                         "there, or a folder NAME with notebooks. "
-                         "Tables of a former grading stay as they are")
+                         "there, or a folder NAME with notebooks. Tables of a former grading stay "
+                         "as they are")
     n_jobs = available_cores() if jobs is None else check_int("jobs", jobs)
     order = {lesson: i for i, lesson in enumerate(assignment.lessons)}
     stop, done = threading.Event(), 0

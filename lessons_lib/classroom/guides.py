@@ -37,8 +37,7 @@ class Guide:
 
     @property
     def minutes(self) -> int:
-        """Length of the class: the sum of the numbers that begin the lines of the table of minutes.
-        """
+        """Length of the class: the sum of the table of minutes."""
         return sum(int(number) for number in re.findall(r"^\| *(\d+) *\|", self.sections["Minutes"],
                                                         re.MULTILINE))
 
@@ -85,9 +84,9 @@ def guide(lesson_id: str) -> Guide:
                           f"{', '.join(known)}")
     text = (FOLDER / f"{plain}.md").read_text("utf-8")
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
-    found = {head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2],
+    texts = {head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2],
                                                               strict=True)}
-    if tuple(found) != SECTIONS or not all(found.values()):
-        raise DamagedFile(f"guides/{plain}.md has the sections {', '.join(found)}; expected "
+    if tuple(texts) != SECTIONS or not all(texts.values()):
+        raise DamagedFile(f"guides/{plain}.md has the sections {', '.join(texts)}; expected "
                           f"{', '.join(SECTIONS)}, each with a text")
-    return Guide(plain, found)
+    return Guide(plain, texts)

@@ -13,7 +13,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -54,10 +53,10 @@ def otter_missing() -> str | None:
     """
     if importlib.util.find_spec("otter") is None:
         return f"otter-grader is not installed: {install_line('classroom')}"
-    found = metadata.version("otter-grader")
-    if found.split(".")[0] == MAJOR:
+    have = metadata.version("otter-grader")
+    if have.split(".")[0] == MAJOR:
         return None
-    return f"otter-grader is {found}, the course needs {MAJOR}.x"
+    return f"otter-grader is {have}, the course needs {MAJOR}.x"
 
 
 def _question(task: Task, solved: str, lesson: str, seed: int) -> list[Any]:
@@ -70,58 +69,32 @@ def _question(task: Task, solved: str, lesson: str, seed: int) -> list[Any]:
             f'PROMPT\n{task.stub}\n""" # END PROMPT')
     public = f'assert {judged}) == "correct"'
     hidden = f'# HIDDEN\nassert {judged}, seed={seed}) == "correct"'
-    return [
-        new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: true"),
-        new_markdown_cell(task.text),
-        new_raw_cell("# BEGIN SOLUTION"),
-        new_code_cell(both),
-        new_raw_cell("# END SOLUTION"),
-        new_raw_cell("# BEGIN TESTS"),
-        new_code_cell(public),
-        new_code_cell(hidden),
-        new_raw_cell("# END TESTS"),
-        new_raw_cell("# END QUESTION")
-    ]
-
-
-def _open_question(number: int, text: str) -> list[Any]:
-    from nbformat.v4 import new_markdown_cell, new_raw_cell
-
-    return [
-        new_raw_cell(f"# BEGIN QUESTION\nname: open_question_{number}\nmanual: true\npoints: 1"),
-        new_markdown_cell(f"**Open question.** {text}"),
-        new_raw_cell("# BEGIN SOLUTION"),
-        new_markdown_cell("*See the guide of the lesson:* `lessons guide`"),
-        new_raw_cell("# END SOLUTION"),
-        new_raw_cell("# END QUESTION")
-    ]
+    return [new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: true"),
+            new_markdown_cell(task.text), new_raw_cell("# BEGIN SOLUTION"), new_code_cell(both),
+            new_raw_cell("# END SOLUTION"), new_raw_cell("# BEGIN TESTS"), new_code_cell(public),
+            new_code_cell(hidden), new_raw_cell("# END TESTS"), new_raw_cell("# END QUESTION")]
 
 
 def master_notebook(card: LessonCard, seed: int) -> Any:
-    """One lesson's exercises in the format of ``otter assign``, with solutions, public tests and
-    hidden ones.
-    """
+    """One lesson's exercises for ``otter assign``, with solutions, public and hidden tests."""
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
     tasks, exercises = tasks_of(card), for_lesson(card.id)
-    cells = [
-        new_raw_cell(CONFIG.format(name=card.stem)),
-        new_markdown_cell(f"# Exercises · {card.number:02d} · {card.title}"),
-        new_code_cell("\n".join([*imports_of(tasks), "import lessons_lib as ll"]))
-    ]
+    cells = [new_raw_cell(CONFIG.format(name=card.stem)),
+             new_markdown_cell(f"# Exercises · {card.number:02d} · {card.title}"),
+             new_code_cell("\n".join([*imports_of(tasks), "import lessons_lib as ll"]))]
     for task in tasks:
         cells += _question(task, solved_cell(task, exercises[task.name]), card.id, seed)
     for number, text in enumerate(open_questions(card), start=1):
-        cells += _open_question(number, text)
+        cells += [new_raw_cell(f"# BEGIN QUESTION\nname: open_question_{number}\nmanual: true\n"
+                               "points: 1"),
+                  new_markdown_cell(f"**Open question.** {text}"),
+                  new_raw_cell("# BEGIN SOLUTION"),
+                  new_markdown_cell("*See the guide of the lesson:* `lessons guide`"),
+                  new_raw_cell("# END SOLUTION"), new_raw_cell("# END QUESTION")]
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
               "language_info": {"name": "python"}}
     return new_notebook(cells=cells, metadata=kernel)
-
-
-def _environment(folder: str) -> Mapping[str, str]:
-    path = os.pathsep.join([str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return dict(os.environ) | {"PYTHONPATH": path, "IPYTHONDIR": folder, "TRITON_INTERPRET": "1",
-                               "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 
 
 def write_otter(assignment: Assignment, *, course: Course | None = None,
@@ -152,6 +125,8 @@ def write_otter(assignment: Assignment, *, course: Course | None = None,
     if reason := otter_missing():
         raise BackendUnavailable(reason)
     course, written = course or Course(), []
+    path = os.pathsep.join([str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    own = {"PYTHONPATH": path, "TRITON_INTERPRET": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
     for lesson, entry in assignment.lessons.items():
         target = assignment.folder / "otter" / entry["stem"]
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -160,8 +135,8 @@ def write_otter(assignment: Assignment, *, course: Course | None = None,
             command = [sys.executable, "-m", "otter", "assign", str(master), str(target.resolve()),
                        "--no-pdfs"]
             done = subprocess.run(command + ([] if run_tests else ["--no-run-tests"]),
-                                  capture_output=True, text=True, timeout=TIMEOUT,
-                                  env=_environment(folder), cwd=folder)
+                                  capture_output=True, text=True, timeout=TIMEOUT, cwd=folder,
+                                  env=os.environ | own | {"IPYTHONDIR": folder})
         if done.returncode != 0:
             raise ProgramFailed(f"otter assign failed for {entry['stem']}: "
                                 f"{(done.stderr or done.stdout)[-1500:]}")

@@ -72,9 +72,7 @@ class Ended(RuntimeError):
 
 
 def _said(error: Any, *, with_line: bool = False) -> str:
-    """An error over there, [kind, text, line], in one line; the other side may have written
-    anything.
-    """
+    """An error over there, [kind, text, line], as one line; it may have written anything."""
     if not isinstance(error, list) or len(error) != 3:
         return "Error"
     kind, text, line = str(error[0])[:60], str(error[1])[:300], error[2]
@@ -98,23 +96,22 @@ def missing_protections() -> dict[str, str]:
 
 
 def check_protections(weak: bool) -> None:
-    """Refuse to run foreign code where it cannot be confined.
-
-    Raises BackendUnavailable with what is missing and what to do.
+    """Raise BackendUnavailable, with what is missing and what to do, where foreign code cannot be
+    confined.
     """
     missing = missing_protections()
     if missing and not weak:
         raise BackendUnavailable(
             f"this system ({sys.platform}) cannot confine a submission: "
-            f"{'; '.join(missing.values())}. Grade on Linux 5.13 or newer (WSL 2, a "
-            "virtual machine or a container will do), or, where you trust every student, with "
-            "--weak: time limits and checks inside Python remain")
+            f"{'; '.join(missing.values())}. Grade on Linux 5.13 or newer (WSL 2, a virtual "
+            "machine or a container will do), or, where you trust every student, with --weak: time "
+            "limits and checks inside Python remain")
 
 
 def _but(folder: str, hidden: Sequence[str]) -> list[str]:
     """A folder as paths that leave ``hidden`` ones out: itself, or what lies in it."""
-    inside = [path
-              for path in hidden if path == folder or path.startswith(folder.rstrip("/") + "/")]
+    below = folder.rstrip("/") + "/"
+    inside = [path for path in hidden if path == folder or path.startswith(below)]
     if not inside:
         return [folder]
     if folder in inside or not os.path.isdir(folder):
@@ -124,15 +121,10 @@ def _but(folder: str, hidden: Sequence[str]) -> list[str]:
 
 
 def readable_paths(hidden: Sequence[Path]) -> list[str]:
-    """What a submission may read: Python with its packages and the system's libraries, without the
-    course's solutions and ``hidden``.
-    """
+    """What a submission may read: Python and the system, but no solutions and not ``hidden``."""
     shut = [os.path.realpath(path) for path in (LIBRARY, *hidden)]
-    packages = [
-        path for path in sys.path
-        if path and os.path.isdir(path) and os.path.basename(path) in ("site-packages",
-                                                                       "dist-packages")
-    ]
+    packages = [path for path in sys.path if path and os.path.isdir(path)
+                and os.path.basename(path) in ("site-packages", "dist-packages")]
     roots = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *packages, *SYSTEM_FILES]
     roots = list(dict.fromkeys(os.path.realpath(path) for path in roots if os.path.exists(path)))
     roots = [path for path in roots if path not in ("/", os.path.realpath(LIBRARY.parent))]
@@ -140,16 +132,13 @@ def readable_paths(hidden: Sequence[Path]) -> list[str]:
 
 
 def _by_the_clock(seconds: float) -> float:
-    """When a process is ended that ignores its limit, or sleeps: other programs may take their
-    share of the processor.
-    """
+    """When a process is ended that ignores its limit, or sleeps, on a machine with other work."""
     return 3 * seconds + 3
 
 
 def _bytes_in(folder: str) -> float:
-    """Bytes on disk of all files below a folder; infinite for more than 500 of them.
-
-    Raises OSError for what cannot be listed.
+    """Bytes of all files below a folder; infinite for more than 500. Raises OSError for what cannot
+    be listed.
     """
     total, entries, todo = 0.0, 0, [folder]
     while todo:
@@ -169,10 +158,8 @@ def _bytes_in(folder: str) -> float:
 
 
 def _nameless_bytes(pid: int) -> float:
-    """Bytes of files that a process holds open after it removed them, which no folder shows;
-    infinite where it holds many by their mappings.
-
-    0 where the system does not tell.
+    """Bytes of files that a process holds open after it removed them, which no folder shows; 0
+    where the system does not tell, infinite where it holds many by their mappings.
     """
     sizes = {}
     try:
@@ -188,18 +175,8 @@ def _nameless_bytes(pid: int) -> float:
     return float("inf") if len(mapped) > MAX_NAMELESS_MAPPED else sum(sizes.values())
 
 
-def _remove(folder: tempfile.TemporaryDirectory) -> None:
-    """Remove a folder, however deep it was made."""
-    try:
-        folder.cleanup()
-    except RecursionError:
-        subprocess.run(["rm", "-rf", "--", folder.name], check=False, capture_output=True)
-
-
 class RemoteFunction:
-    """A function of a submission, called over there: arguments go as plain data, and so does the
-    result.
-    """
+    """A function of a submission, called over there on plain data, which comes back as such."""
 
     def __init__(self, submission: Submission, name: str):
         self.__name__, self._submission = name, submission
@@ -208,10 +185,7 @@ class RemoteFunction:
         return self._submission.call(self.__name__, args, keywords)
 
     def launch(self, grid: Sequence[int], *args: Any, **keywords: Any) -> list[Any]:
-        """Run it as a Triton kernel in the interpreter.
-
-        Returns its array arguments as it left them.
-        """
+        """Run it as a Triton kernel in the interpreter; returns its arrays as it left them."""
         return self._submission.request({"op": "launch", "name": self.__name__, "grid": list(grid),
                                          "args": wire.pack(args), "keywords": wire.pack(keywords)})
 
@@ -238,27 +212,24 @@ class Submission:
         self._hidden, self._weak, self._stop = hidden, weak, stop or threading.Event()
         self._deadline, self._done, self._functions = float("inf"), threading.Event(), {}
 
-    # -------------------------------------------------------------------------- life
-
     def __enter__(self) -> Submission:
         self._folder = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
         settings = {"readable": readable_paths(self._hidden),
                     "writable": [os.path.realpath(self._folder.name)], "memory": self.limits.memory,
                     "cpu_seconds": int(self.limits.total) + 10, "file_bytes": self.limits.disk}
         self.process = subprocess.Popen(
-            [sys.executable, "-s", "-P", "-B", "-X", "utf8",
-             str(SANDBOX)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, cwd=self._folder.name, env=self._environment(),
-            start_new_session=os.name == "posix")
+            [sys.executable, "-s", "-P", "-B", "-X", "utf8", str(SANDBOX)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self._folder.name,
+            env=self._environment(), start_new_session=os.name == "posix")
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
         try:
             # a command line has no room for all packages of a large Python
             held = self._reply(30.0, settings).get("held", {})
             if not self._weak and not all(held.values()):
-                raise BackendUnavailable("this system refused to confine a submission: "
-                                         f"{', '.join(k for k, v in held.items() if not v)} stayed "
-                                         "open")
+                shut = ", ".join(name for name, holds in held.items() if not holds)
+                raise BackendUnavailable(f"this system refused to confine a submission: {shut} "
+                                         "stayed open")
         except BaseException:
             self.__exit__()
             raise
@@ -274,18 +245,20 @@ class Submission:
                 continue                         # the other end is gone
         self.process.wait()
         self._watcher.join()
-        _remove(self._folder)
+        try:
+            self._folder.cleanup()
+        except RecursionError:                   # however deep it was made
+            subprocess.run(["rm", "-rf", "--", self._folder.name], check=False, capture_output=True)
 
     def _environment(self) -> dict[str, str]:
         """Nothing of the teacher's own variables but what the system needs to start a program."""
-        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "SystemRoot",
-                                                    "LD_LIBRARY_PATH") if name in os.environ}
-        folder = self._folder.name
-        return kept | {"HOME": folder, "USERPROFILE": folder, "TMPDIR": folder, "TEMP": folder,
-                       "TMP": folder, "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1",
-                       "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-                       "NUMBA_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg",
-                       "TRITON_INTERPRET": "1", "KMP_AFFINITY": "disabled"}
+        needed = ("PATH", "SYSTEMROOT", "SystemRoot", "LD_LIBRARY_PATH")
+        own = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"), self._folder.name)
+        own |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+                              "NUMBA_NUM_THREADS", "TRITON_INTERPRET"), "1")
+        own |= {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg",
+                "KMP_AFFINITY": "disabled"}
+        return {name: os.environ[name] for name in needed if name in os.environ} | own
 
     def _breach(self) -> str | None:
         """Which limit is passed just now."""
@@ -320,8 +293,6 @@ class Submission:
                 self.process.kill()
                 return
 
-    # -------------------------------------------------------------------------- messages
-
     @property
     def _total(self) -> str:
         return f"took more than {self.limits.total:g} s in all and was ended"
@@ -332,9 +303,7 @@ class Submission:
         return Ended(self.ended)
 
     def _reply(self, seconds: float, message: dict) -> dict:
-        """Send a message and wait for the answer; calls for functions of ours are answered
-        meanwhile.
-        """
+        """Send a message, answer calls for our functions, and wait for the answer."""
         if self.ended:
             raise Ended(self.ended)
         if time.monotonic() > self.until:
@@ -379,13 +348,8 @@ class Submission:
             raise NotImplementedError if unwritten else RuntimeError(_said(error))
         return wire.unpack(reply.get("value"))
 
-    # -------------------------------------------------------------------------- jobs
-
     def run_cell(self, source: str) -> str | None:
-        """Run the code of one cell.
-
-        Returns the error in one line, with the line of the cell, None without one. Raises `Ended`.
-        """
+        """Run the code of one cell; returns its error in one line, or None. Raises `Ended`."""
         reply = self._reply(_by_the_clock(self.limits.cell),
                             {"op": "cell", "source": source, "seconds": self.limits.cell})
         error = reply.get("error")
@@ -404,9 +368,8 @@ class Submission:
                            lambda number, known_as, text: RemoteFunction(self, name))
 
     def call(self, name: str, args: tuple, keywords: dict[str, Any]) -> Any:
-        """Call a function of the submission.
-
-        Functions among the arguments stay here and are called back. Raises as `request`.
+        """Call a function of the submission; functions among the arguments stay here and are called
+        back. Raises as `request`.
         """
         self._functions = {}
 

@@ -1,13 +1,10 @@
-"""The tested solutions as cells that stand alone: without annotations, with the imports and helpers
-that each needs.
-
-Used by ``lessons assign`` for the teacher's copy of an assignment.
-"""
+"""The tested solutions as cells that stand alone, for the teacher's copy of an assignment."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import sys
 import textwrap
 import types
@@ -20,14 +17,9 @@ __all__ = ["solved_cell"]
 
 
 def _without_annotations(source: str) -> str:
-    """The source of a function without annotations, as stubs are written; everything else stays as
-    it stands.
-    """
-    lines, spans = source.encode().split(b"\n"), []
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    whole = source.encode()
+    """The source of a function without annotations, as stubs are written."""
+    whole, spans = source.encode(), []
+    starts = [0, *itertools.accumulate(len(line) + 1 for line in whole.split(b"\n"))]
 
     def at(line: int, column: int) -> int:
         return starts[line - 1] + column
@@ -37,9 +29,9 @@ def _without_annotations(source: str) -> str:
             spans.append((at(node.lineno, node.col_offset) + len(node.arg.encode()),
                           at(node.annotation.end_lineno, node.annotation.end_col_offset)))
         if isinstance(node, ast.FunctionDef) and node.returns is not None:
-            end = at(node.returns.end_lineno, node.returns.end_col_offset)
-            spans.append((whole.rindex(b" ->", 0, at(node.returns.lineno,
-                                                     node.returns.col_offset)), end))
+            start = at(node.returns.lineno, node.returns.col_offset)
+            spans.append((whole.rindex(b" ->", 0, start),
+                          at(node.returns.end_lineno, node.returns.end_col_offset)))
     for start, end in sorted(spans, reverse=True):
         whole = whole[:start] + whole[end:]
     return whole.decode()
@@ -58,13 +50,11 @@ def _needed(function: Any) -> tuple[list[str], list[str]]:
         if isinstance(value, types.ModuleType):
             whole = value.__name__
             imports.append(f"import {whole}" if whole == name else f"import {whole} as {name}")
-        elif getattr(value, "__module__",
-                     None) == function.__module__ and inspect.isfunction(value):
+        elif inspect.isfunction(value) and value.__module__ == function.__module__:
             more = _needed(value)
-            imports, helpers = imports + more[0], [
-                *helpers, *more[1],
-                _without_annotations(textwrap.dedent(inspect.getsource(value)).rstrip())
-            ]
+            imports += more[0]
+            source = textwrap.dedent(inspect.getsource(value)).rstrip()
+            helpers += [*more[1], _without_annotations(source)]
         elif getattr(sys.modules.get(getattr(value, "__module__", "") or ""), name, None) is value:
             imports.append(f"from {value.__module__} import {name}")
     return list(dict.fromkeys(imports)), list(dict.fromkeys(helpers))

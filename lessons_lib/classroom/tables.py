@@ -52,8 +52,8 @@ def cell_text(value: object) -> str:
     start = FORMULA.match(escaped)
     begun = start.end() if start else 0
     escaped = escaped[:begun] + INSIDE.sub(r"\1'", escaped[begun:])
-    return f"'{escaped}" if start or FORMULA.match(text) or text[:1] in ("\t", "\r",
-                                                                         "\n") else escaped
+    risky = start or FORMULA.match(text) or text[:1] in ("\t", "\r", "\n")
+    return f"'{escaped}" if risky else escaped
 
 
 def _write(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
@@ -65,13 +65,9 @@ def _write(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Pa
     return path
 
 
-# ----------------------------------------------------------------------- points that a person gave
-
-
 @dataclass(frozen=True)
 class Given:
-    """What a person wrote into a row of ``details.csv``: ``points`` of ``possible`` for ``answer``.
-    """
+    """What a person wrote into a row of ``details.csv``, and for which answer."""
 
     points: float
     possible: float
@@ -96,9 +92,9 @@ def given_points(assignment: Assignment) -> dict[tuple[str, str, str], Given]:
     Raises ValueError, with the line, for what is no table of this kind and for points that are no
     number or more than is possible.
     """
-    file, found = assignment.folder / "details.csv", {}
+    file, result = assignment.folder / "details.csv", {}
     if not file.is_file():
-        return found
+        return result
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -117,32 +113,25 @@ def given_points(assignment: Assignment) -> dict[tuple[str, str, str], Given]:
             if points > possible:
                 raise ValueError(f"{file}, line {rows.line_num}: points is {points:g}, possible "
                                  f"{possible:g}; expected points <= possible")
-            found[row["student"], row["lesson"], row["exercise"]] = Given(
-                points, possible, row["answer"] or "")
-    return found
+            key = row["student"], row["lesson"], row["exercise"]
+            result[key] = Given(points, possible, row["answer"] or "")
+    return result
 
 
-def with_points(rows: Iterable[Graded], given: Mapping[tuple[str, str, str],
-                                                       Given]) -> list[Graded]:
-    """Rows with the points that a person gave; rows of a person's points whose student did not hand
-    in this question come at the end.
-    """
-    found, left = [], dict(given)
+def with_points(rows: Iterable[Graded],
+                given: Mapping[tuple[str, str, str], Given]) -> list[Graded]:
+    """Rows with the points that a person gave; at the end those for what is not handed in now."""
+    result, left = [], dict(given)
     for row in rows:
-        one = left.pop((cell_text(row.student), row.lesson,
-                        row.exercise), None) if row.exercise.startswith(OPEN) else None
-        if one is not None:
+        key = (cell_text(row.student), row.lesson, row.exercise)
+        if row.exercise.startswith(OPEN) and (one := left.pop(key, None)) is not None:
             same = " ".join(cell_text(row.answer).split()) == " ".join(one.answer.split())
-            row = replace(
-                row, points=one.points, possible=one.possible,
-                remark="read by a person" + ("" if same else "; the answer changed since"))
-        found.append(row)
+            remark = "read by a person" + ("" if same else "; the answer changed since")
+            row = replace(row, points=one.points, possible=one.possible, remark=remark)
+        result.append(row)
     gone = "read by a person; nothing handed in for it now"
-    return found + [Graded(key[0].removeprefix("'"), *key[1:], one.points, one.possible, gone,
+    return result + [Graded(key[0].removeprefix("'"), *key[1:], one.points, one.possible, gone,
                            one.answer) for key, one in left.items()]
-
-
-# ------------------------------------------------------------------------------ tables
 
 
 def totals(assignment: Assignment,
@@ -154,13 +143,12 @@ def totals(assignment: Assignment,
     columns, worth = [], {pair: 1.0 for pair in assignment.exercises}
     for row in rows:
         if row.exercise.startswith(OPEN) and row.points is not None:
-            worth[row.lesson, row.exercise] = max(row.possible,
-                                                  worth.get((row.lesson, row.exercise), 0.0))
+            pair = row.lesson, row.exercise
+            worth[pair] = max(row.possible, worth.get(pair, 0.0))
     for lesson in assignment.lessons:
-        columns += [*(pair for pair in assignment.exercises if pair[0] == lesson),
-                    *sorted((pair
-                             for pair in worth if pair[0] == lesson and pair[1].startswith(OPEN)),
-                            key=lambda pair: (len(pair[1]), pair[1]))]
+        columns += [pair for pair in assignment.exercises if pair[0] == lesson]
+        asked = [pair for pair in worth if pair[0] == lesson and pair[1].startswith(OPEN)]
+        columns += sorted(asked, key=lambda pair: (len(pair[1]), pair[1]))
     points = {(row.student, row.lesson, row.exercise): row.points for row in rows}
     table = []
     for student in dict.fromkeys(row.student for row in rows):
@@ -197,5 +185,5 @@ def write_tables(assignment: Assignment, rows: Iterable[Graded],
                          for lesson, name in columns), "total", "possible", "percent"]
     long = [[row.student, row.lesson, row.exercise, row.points, row.possible, row.remark,
              row.answer] for row in rows]
-    return [_write(target / "grades.csv", head, wide), _write(target / "details.csv", DETAILS,
-                                                              long)]
+    return [_write(target / "grades.csv", head, wide),
+            _write(target / "details.csv", DETAILS, long)]

@@ -68,50 +68,24 @@ class Task:
         return [line for name, line in IMPORTS.items() if name in used]
 
 
-# ------------------------------------------------------------------------------ reading a lesson
-
-
 def _cells(card: LessonCard) -> list[Any]:
     """The cells from the heading *Exercises* to the next heading."""
     import jupytext
 
-    header, body = split_front_matter(card.path.read_text(encoding="utf-8"))
+    header, body = split_front_matter(card.path.read_text("utf-8"))
     cells = jupytext.reads(f"---\n{header}---\n{body}", fmt="md:myst").cells
-    found: list[Any] = []
+    result: list[Any] = []
     for cell in cells:
         text = cell.source if cell.cell_type == "markdown" else ""
-        if not found:
+        if not result:
             if (start := re.search(r"^## Exercises\s*$", text, re.MULTILINE)) is None:
                 continue
             text = text[start.end() :]
         if heading := re.search(r"^## ", text, re.MULTILINE):
-            found.append((cell.cell_type, text[: heading.start()]))
-            return found
-        found.append((cell.cell_type, text or cell.source))
-    return found
-
-
-def _check_of(statement: ast.stmt) -> tuple[str, str] | None:
-    """Exercise and variable of a statement ``lesson.check("name", variable)``."""
-    call = getattr(statement, "value", None)
-    if isinstance(statement, ast.Expr) and isinstance(call, ast.Call) and ast.unparse(
-            call.func) == "lesson.check":
-        name, answer = call.args
-        return ast.literal_eval(name), ast.unparse(answer)
-    return None
-
-
-def _kept(lines: Sequence[str], body: Sequence[ast.stmt]) -> str:
-    """The statements that make the answer; checks, assertions and what uses the lesson's data stay
-    in the lesson.
-    """
-    kept = [s for s in body if isinstance(s, (ast.FunctionDef, ast.Assign, ast.Import,
-                                              ast.ImportFrom))]
-    parts = []
-    for s in kept:
-        first = min([s.lineno, *(d.lineno for d in getattr(s, "decorator_list", []))])
-        parts.append("\n".join(lines[first - 1 : s.end_lineno]))
-    return textwrap.dedent("\n".join(parts))
+            result.append((cell.cell_type, text[: heading.start()]))
+            return result
+        result.append((cell.cell_type, text or cell.source))
+    return result
 
 
 def _task(card: LessonCard, before: str, source: str) -> Task | None:
@@ -120,11 +94,14 @@ def _task(card: LessonCard, before: str, source: str) -> Task | None:
     optional = len(body) == 1 and isinstance(body[0], ast.If)
     if optional:                                 # a cell that runs where its tools are installed
         body = body[0].body
-    checks = [check for statement in body if (check := _check_of(statement))]
+    calls = [s.value for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+    checks = [call.args for call in calls if ast.unparse(call.func) == "lesson.check"]
     known = for_lesson(card.id)
-    if not checks or (optional and checks[0][0] not in known):
+    if not checks:
         return None
-    name, variable = checks[0]
+    name, variable = ast.literal_eval(checks[0][0]), ast.unparse(checks[0][1])
+    if optional and name not in known:
+        return None
     if name not in known:
         raise ValueError(f"{card.path.name} checks {name!r}; exercises/{card.id}.py has "
                          f"{', '.join(known)}")
@@ -132,8 +109,14 @@ def _task(card: LessonCard, before: str, source: str) -> Task | None:
     if start < 0:
         raise DamagedFile(f"{card.path.name}: no paragraph before the exercise {name!r} begins "
                           f"with **`{name}`")
+    # Checks, assertions and what uses the lesson's data stay in the lesson.
+    lines, parts = source.split("\n"), []
+    for s in body:
+        if isinstance(s, (ast.FunctionDef, ast.Assign, ast.Import, ast.ImportFrom)):
+            first = min([s.lineno, *(d.lineno for d in getattr(s, "decorator_list", []))])
+            parts += lines[first - 1 : s.end_lineno]
     return Task(name, variable, LINK.sub(r"\1", before[start:].strip()),
-                _kept(source.split("\n"), body))
+                textwrap.dedent("\n".join(parts)))
 
 
 def tasks_of(card: LessonCard) -> list[Task]:
@@ -154,13 +137,13 @@ def tasks_of(card: LessonCard) -> list[Task]:
     ValueError
         Where text and ``exercises/<id>.py`` name different exercises.
     """
-    found, before = [], ""
+    result, before = [], ""
     for kind, text in _cells(card):
         if kind == "markdown":
             before = text
         elif task := _task(card, before, text):
-            found.append(task)
-    return found
+            result.append(task)
+    return result
 
 
 def open_questions(card: LessonCard) -> list[str]:
@@ -175,17 +158,14 @@ def open_questions(card: LessonCard) -> list[str]:
     list of str
         Markdown.
     """
-    return [LINK.sub(r"\1", found.strip()) for kind, text in _cells(card) if kind == "markdown"
-            for found in OPEN.findall(text)]
+    return [LINK.sub(r"\1", result.strip()) for kind, text in _cells(card) if kind == "markdown"
+            for result in OPEN.findall(text)]
 
 
 def imports_of(tasks: Sequence[Task]) -> list[str]:
     """The import lines that the stubs of several tasks need; NumPy always."""
-    return list(
-        dict.fromkeys(["import numpy as np", *(line for task in tasks for line in task.imports)]))
-
-
-# ------------------------------------------------------------------------------ the notebook
+    return list(dict.fromkeys(["import numpy as np",
+                               *(line for task in tasks for line in task.imports)]))
 
 
 def notebook_of(card: LessonCard, tasks: Sequence[Task], answers: Mapping[str, str],
@@ -219,9 +199,6 @@ def notebook_of(card: LessonCard, tasks: Sequence[Task], answers: Mapping[str, s
 def student_notebook(card: LessonCard, assignment_id: str = "") -> Any:
     """The notebook to hand out: the tasks of a lesson with their stubs."""
     return notebook_of(card, tasks_of(card), {}, assignment_id)
-
-
-# ----------------------------------------------------------------------- in the student's notebook
 
 
 class Sheet:
@@ -305,6 +282,5 @@ def judged(lesson_id: str, name: str, answer: Any, *, seed: int | None = None) -
     """
     exercises = for_lesson(lesson_id)
     exercise = exercises[check_choice("name", name, exercises)]
-    return verdict(
-        exercise if seed is None else replace(exercise, judge=unseen_judge(exercise, seed),
-                                              fresh=None), answer)
+    return verdict(exercise if seed is None
+                   else replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)

@@ -13,12 +13,19 @@ from typing import Annotated, Any
 
 import typer
 
-from ..core import (PROJECT, BackendUnavailable, DataMissing, DownloadFailed, ProgramFailed,
-                    TrainingDiverged)
+from ..core import (
+    PROJECT,
+    BackendUnavailable,
+    DataMissing,
+    DownloadFailed,
+    ProgramFailed,
+    TrainingDiverged,
+)
 from .classroom import assign, grade, guide
 from .data import data_app
 from .encoding import encode, evaluate
 from .hub import hub_app
+from .options import argument, option
 from .pretrain import pretrain
 from .reproducing import reproduce
 from .running import build, run
@@ -38,9 +45,6 @@ app.add_typer(hub_app, name="hub")
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
-# ------------------------------------------------------------------------------ lessons
-
-
 @app.command("list")
 def list_lessons() -> None:
     """List the lessons: the question each answers, its minutes, what it needs."""
@@ -58,9 +62,8 @@ app.command(context_settings=PASS_ON,
 @app.command(context_settings=PASS_ON, options_metavar="[--all] [PYTEST OPTIONS]")
 def test(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", help="the slow tests too: all lessons, "
-                                             "browser, processes; 200 examples of each property, "
-                                             "not 10")] = False,
+    everything: Annotated[bool, option("the slow tests too: all lessons, browser, processes; 200 "
+                                       "examples of each property, not 10", "--all")] = False,
 ) -> None:
     """Run the tests on all cores, the quick ones unless ``--all`` is given; further arguments go to
     pytest.
@@ -88,9 +91,9 @@ def lock() -> None:
 
 @app.command()
 def house(
-    write: Annotated[bool, typer.Option("--write", help="into CONTRIBUTING.md")] = False,
-    of: Annotated[str, typer.Option(help="instead, the files that a module needs, such as "
-                                         "words.word2vec")] = "",
+    write: Annotated[bool, option("into CONTRIBUTING.md", "--write")] = False,
+    of: Annotated[str,
+                  option("instead, the files that a module needs, such as words.word2vec")] = "",
 ) -> None:
     """Draw the rooms of the library as their imports make them (for those who change it)."""
     from ..house import closure, drawing, write_drawing
@@ -106,23 +109,17 @@ def house(
         print(drawing())
 
 
-# ------------------------------------------------------------------------------ this machine
-
-
 @app.command()
 def doctor() -> None:
     """Say what this machine has, what is missing, and the command that gets it."""
     from ..diagnosis import findings
 
-    found = findings()
+    result = findings()
     marks = {"ok": "has", "note": "note", "missing": "MISSING"}
     show_table("This machine", ["", "what", "finding", "what to do"],
-               [[marks[f.state], f.what, f.text, f.remedy] for f in found])
-    if any(f.state == "missing" for f in found):
+               [[marks[f.state], f.what, f.text, f.remedy] for f in result])
+    if any(f.state == "missing" for f in result):
         raise typer.Exit(1)
-
-
-# ------------------------------------------------------------------------------ measuring
 
 
 for command in (assign, grade, guide, encode, evaluate, pretrain, reproduce, site, slides):
@@ -131,8 +128,7 @@ for command in (assign, grade, guide, encode, evaluate, pretrain, reproduce, sit
 
 @app.command()
 def npm(
-    sets: Annotated[list[str] | None, typer.Argument(help="hub, axe; default: both",
-                                                     show_default=False)] = None,
+    sets: Annotated[list[str] | None, argument("hub, axe; default: both")] = None,
 ) -> None:
     """Install what comes from npm, as locked: the proxy of the hub, and the accessibility rules of
     the tests in a browser.
@@ -145,13 +141,10 @@ def npm(
 
 @app.command()
 def bench(
-    groups: Annotated[list[str] | None, typer.Argument(help="groups of cases; default: all",
-                                                       show_default=False)] = None,
-    repeats: Annotated[int, typer.Option(help="runs of each side")] = 3,
-    keep: Annotated[bool, typer.Option("--keep", help="write the rows into "
-                                                      "data/benchmarks/")] = False,
-    only: Annotated[str, typer.Option(help="a part of the names of the cases to run, such as "
-                                           "info_nce")] = "",
+    groups: Annotated[list[str] | None, argument("groups of cases; default: all")] = None,
+    repeats: Annotated[int, option("runs of each side")] = 3,
+    keep: Annotated[bool, option("write the rows into data/benchmarks/", "--keep")] = False,
+    only: Annotated[str, option("a part of the names of the cases to run, such as info_nce")] = "",
 ) -> None:
     """Race our code against its peers, in turn, where the results are equal; and measure peak
     memory. Kernels are set against their floor too.
@@ -160,18 +153,18 @@ def bench(
     runs when it is named. A case whose results differ from the peer's gets no figure, and the
     command ends with 1.
     """
-    from .. import bench as room
+    from .. import bench as benchmarks
 
     rows = []
-    for row in room.run(groups or None, repeats=repeats,
-                        tell=lambda text: print(text, file=sys.stderr, flush=True), only=only):
+    for row in benchmarks.run(groups or None, repeats=repeats, only=only,
+                              tell=lambda text: print(text, file=sys.stderr, flush=True)):
         rows.append(row)
         if keep:                                    # at once: a run of half an hour may be cut off
-            room.write_by_kind([row], whole=False)
+            benchmarks.write_by_kind([row], whole=False)
     for group in dict.fromkeys(row.group for row in rows):
         _show_races(group, [row for row in rows if row.group == group])
     if keep and rows:
-        for path in room.write_by_kind(rows, whole=not only):
+        for path in benchmarks.write_by_kind(rows, whole=not only):
             print(path.relative_to(PROJECT).as_posix())
     if any(row.met is False and row.value is None for row in rows):
         raise typer.Exit(1)
@@ -199,9 +192,8 @@ def _show_races(group: str, rows: list[Any]) -> None:
 
 @app.command()
 def leaderboard(
-    reset: Annotated[bool, typer.Option("--reset", help="forget your rows")] = False,
-    reference: Annotated[bool, typer.Option("--reference", help="the rows committed with the "
-                                                                "course")] = False,
+    reset: Annotated[bool, option("forget your rows", "--reset")] = False,
+    reference: Annotated[bool, option("the rows committed with the course", "--reference")] = False,
 ) -> None:
     """Show your leaderboard, or the course's own."""
     from ..evaluation import Leaderboard
@@ -217,9 +209,7 @@ def leaderboard(
 
 
 def main() -> int:
-    """Run one command; the caller's mistakes and missing things end as one line on standard error
-    and status 2.
-    """
+    """Run one command; a caller's mistake ends as one line on standard error and status 2."""
     try:
         code = app(standalone_mode=False)
     except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, ProgramFailed,

@@ -8,9 +8,8 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Annotated, Any
 
-import typer
-
 from ..core import BackendUnavailable
+from .options import argument, option, unset
 from .show import show_table
 from .training import Stopped
 
@@ -18,12 +17,10 @@ __all__ = ["assign", "grade", "guide"]
 
 
 def assign(
-    ids: Annotated[list[str], typer.Argument(help="lessons, such as one_hot", show_default=False)],
-    out: Annotated[Path, typer.Option(help="a new folder")],
-    seed: Annotated[int | None, typer.Option(help="of the hidden inputs; default: a secret one",
-                                             show_default=False)] = None,
-    otter: Annotated[bool, typer.Option(help="an otter-grader version too, where otter is "
-                                             "installed")] = True,
+    ids: Annotated[list[str], argument("lessons, such as one_hot")],
+    out: Annotated[Path, option("a new folder")],
+    seed: Annotated[int | None, unset("of the hidden inputs; default: a secret one")] = None,
+    otter: Annotated[bool, option("an otter-grader version too, where otter is installed")] = True,
 ) -> None:
     """Make an assignment of the exercises of lessons: notebooks for students, and what grading
     needs.
@@ -51,14 +48,12 @@ def assign(
 
 
 def grade(
-    folder: Annotated[Path, typer.Argument(help="of the assignment", show_default=False)],
-    jobs: Annotated[int | None, typer.Option(help="submissions at once; default: one for each core",
-                                             show_default=False)] = None,
-    weak: Annotated[bool, typer.Option("--weak", help="also where the system cannot confine a "
-                                                      "submission: you trust your "
-                                                      "students")] = False,
-    memory: Annotated[int, typer.Option(help="MB for each submission")] = 2000,
-    seconds: Annotated[float, typer.Option(help="for each submission in all")] = 300.0,
+    folder: Annotated[Path, argument("of the assignment")],
+    jobs: Annotated[int | None, unset("submissions at once; default: one for each core")] = None,
+    weak: Annotated[bool, option("also where the system cannot confine a submission: you trust "
+                                 "your students", "--weak")] = False,
+    memory: Annotated[int, option("MB for each submission")] = 2000,
+    seconds: Annotated[float, option("for each submission in all")] = 300.0,
 ) -> None:
     """Grade what lies in FOLDER/submissions and write grades.csv and details.csv."""
     from ..classroom import Limits, missing_protections, read_assignment, write_tables
@@ -90,7 +85,14 @@ def grade(
         what = "stopped" if isinstance(error, KeyboardInterrupt) else f"stopped by {error}"
         raise Stopped(f"{what}; who was graded until then is in {kept}, and former tables stay as "
                       "they were. Again from the start: the same command") from None
-    _tell_files(rows)
+    files = [row for row in rows if row.possible == 0]       # left out, or of which one was chosen
+    if left := [row for row in files if not row.lesson]:
+        print(f"{len(left)} {'file' if len(left) == 1 else 'files'} could not be used:")
+        for row in left:
+            print("  " + printable(" ".join(f"{row.exercise}: {row.remark}".split())))
+    for row in files:
+        if row.lesson:
+            print(printable(" ".join(f"{row.student}, {row.lesson}: {row.remark}".split())))
     sums = [[printable(line[0]), f"{line[-2]:g}", f"{line[-1]:g}"]
             for line in totals(assignment, rows)[1]]
     show_table("Grades", ["student", "points", "of"], sums, right=("points", "of"))
@@ -102,22 +104,8 @@ def grade(
         print(f"written: {path}")
 
 
-def _tell_files(rows: list[Any]) -> None:
-    """Files that were left out, and files of which one was chosen."""
-    from ..classroom.tables import printable
-
-    files = [row for row in rows if row.possible == 0]
-    if left := [row for row in files if not row.lesson]:
-        print(f"{len(left)} {'file' if len(left) == 1 else 'files'} could not be used:")
-        for row in left:
-            print("  " + printable(" ".join(f"{row.exercise}: {row.remark}".split())))
-    for row in files:
-        if row.lesson:
-            print(printable(" ".join(f"{row.student}, {row.lesson}: {row.remark}".split())))
-
-
 def guide(
-    lesson: Annotated[str, typer.Argument(help="such as one_hot", show_default=False)],
+    lesson: Annotated[str, argument("such as one_hot")],
 ) -> None:
     """Print the guide of a lesson for the person who teaches it."""
     from ..classroom import guide as read

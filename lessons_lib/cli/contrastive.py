@@ -17,18 +17,17 @@ from typing import Annotated, Any
 import typer
 
 from ..core import asked_to_stop, atomic_open, check_choice, check_float
-from .options import Out, Resume, parameters_of, setting, unchanged, with_settings
+from .options import Out, Resume, option, parameters_of, setting, unchanged, unset, with_settings
 from .training import Stopped
 from .training_data import CONVERTERS, dev_pairs, records
 
 __all__ = ["COMMANDS"]
 
-DATA = {
-    "smoke": {"simcse": "course-sts", "supervised simcse": "course-nli", "sbert": "course-nli",
-              "sbert triplet": "course-nli", "sbert cosine": "course-sts", "cosent": "course-sts"},
-    "laptop": {"simcse": "stsb", "supervised simcse": "nli", "sbert": "nli-pairs",
-               "sbert triplet": "nli", "sbert cosine": "stsb", "cosent": "stsb"},
-}
+DATA = {"smoke": {"simcse": "course-sts", "supervised simcse": "course-nli", "sbert": "course-nli",
+                  "sbert triplet": "course-nli", "sbert cosine": "course-sts",
+                  "cosent": "course-sts"},
+        "laptop": {"simcse": "stsb", "supervised simcse": "nli", "sbert": "nli-pairs",
+                   "sbert triplet": "nli", "sbert cosine": "stsb", "cosent": "stsb"}}
 DATA["paper"] = DATA["laptop"] | {"simcse": "wiki-sentences"}
 DEV = {"smoke": "course-sts", "laptop": "stsb", "paper": "stsb"}
 MAY_CHANGE = ("chunk", "device", "patience")      # when a run goes on
@@ -51,24 +50,23 @@ SETTINGS = [
 ]
 
 
-def simcse(*, supervised: Annotated[bool, typer.Option(
-        "--supervised", help="learn from triplets")] = False, **run: Any) -> None:
+def simcse(*, supervised: Annotated[bool, option("learn from triplets", "--supervised")] = False,
+           **run: Any) -> None:
     """Train by contrast: a sentence and itself under other dropout, or premises with what follows
     from them and what contradicts them.
     """
     _train("supervised simcse" if supervised else "simcse", {}, **run)
 
 
-def sbert(*, objective: Annotated[str, typer.Option(help="softmax, cosine or triplet")] = "softmax",
+def sbert(*, objective: Annotated[str, option("softmax, cosine or triplet")] = "softmax",
           **run: Any) -> None:
     """Train a Siamese network on labelled pairs, graded pairs or triplets."""
     check_choice("objective", objective, ("softmax", "cosine", "triplet"))
     _train("sbert" if objective == "softmax" else f"sbert {objective}", {}, **run)
 
 
-def cosent(*, steepness: Annotated[float | None, typer.Option(
-        help="λ of the loss, the inverse of a temperature", show_default=False)] = None,
-           **run: Any) -> None:
+def cosent(*, steepness: Annotated[float | None, unset("λ of the loss, the inverse of a "
+                                                       "temperature")] = None, **run: Any) -> None:
     """Train the order of cosines on graded pairs."""
     _train("cosent", {} if steepness is None else {"scale": steepness}, **run)
 
@@ -76,25 +74,20 @@ def cosent(*, steepness: Annotated[float | None, typer.Option(
 def _train(
     method: str, own: dict[str, Any], *,
     sources: Annotated[list[str] | None, typer.Argument(
-        help="datasets by name, text files with a sentence per line, or tables; default: the "
-             "scale's", metavar="DATA…", show_default=False)] = None,
+                           help="datasets by name, text files with a sentence per line, or tables; "
+                           "default: the scale's", metavar="DATA…", show_default=False)] = None,
     out: Out,
-    scale: Annotated[str, typer.Option(help="smoke (seconds), laptop (minutes) or paper (the "
-                                            "published settings; wants a GPU)")] = "laptop",
-    encoder: Annotated[str, typer.Option(
-        help="to begin with: lesson-bert, lesson-bert-random, minilm, the folder of a model, or "
-             "its name on the hub")] = "lesson-bert",
-    dev: Annotated[str | None, typer.Option(
-        help="graded pairs to watch by, a dataset or a table, or none; default: the scale's",
-        show_default=False)] = None,
+    scale: Annotated[str, option("smoke (seconds), laptop (minutes) or paper (the published "
+                                 "settings; wants a GPU)")] = "laptop",
+    encoder: Annotated[str, option("to begin with: lesson-bert, lesson-bert-random, minilm, the "
+                                   "folder of a model, or its name on the hub")] = "lesson-bert",
+    dev: Annotated[str | None, unset("graded pairs to watch by, a dataset or a table, or none; "
+                                     "default: the scale's")] = None,
     resume: Resume = False,
-    checkpoint_minutes: Annotated[float, typer.Option(
-        help="between two states of the run on disk")] = 5.0,
+    checkpoint_minutes: Annotated[float, option("between two states of the run on disk")] = 5.0,
     **given: Any,
 ) -> None:
-    """Learn, or go on; write the folder; say what came of it. ``own`` are settings whose option has
-    another name than the trainer's.
-    """
+    """Learn, or go on; write the folder; say what came of it. ``own``: settings of other names."""
     from ..contrastive import CoSent, SBert, SimCse
 
     began, leader = time.monotonic(), int(os.environ.get("RANK", "0")) == 0
@@ -137,11 +130,10 @@ def _check_folder(out: Path, resume: bool) -> None:
                          "begins anew")
     if resume and not there:
         raise ValueError(f"{out} holds no run to go on with; leave --resume out to begin")
-    if not there and (other := next(
-        (name for name in ("model.safetensors", "config.json", "model.json")
-         if (out / name).exists()), None)):
-        raise FileExistsError(f"{out} holds a model already ({other}), which training would write "
-                              "over; choose another --out")
+    for other in () if there else ("model.safetensors", "config.json", "model.json"):
+        if (out / other).exists():
+            raise FileExistsError(f"{out} holds a model already ({other}), which training would "
+                                  "write over; choose another --out")
     with atomic_open(out / "can-be-written") as file:
         file.write("yes")
     (out / "can-be-written").unlink(missing_ok=True)  # another process may have been faster
@@ -183,25 +175,23 @@ class _Keeper:
 def _said(trainer: Any, out: Path, dev: str, seconds: float) -> str:
     """What came of a run, and how to use it."""
     history = trainer.history_
-    score = "" if history.kept == "last" else (f"; Spearman x 100 on the dev pairs of {dev}: "
-                                               f"{100 * history.dev[0]:.1f} before, "
-                                               f"{100 * history.dev[history.best]:.1f} after step "
-                                               f"{history.step[history.best]:,}")
+    score = "" if history.kept == "last" else (
+        f"; Spearman x 100 on the dev pairs of {dev}: {100 * history.dev[0]:.1f} before, "
+        f"{100 * history.dev[history.best]:.1f} after step {history.step[history.best]:,}")
     kind = type(trainer).__name__
     on = "" if dev in ("none", "course-sts") or Path(dev).exists() else f" --on {dev}"
     return (f"{out}: {trainer.n_steps_:,} steps{score}, {seconds:.0f} s\nMeasure: lessons evaluate "
-            f"{out}{on}\n"
-            f"Use: ll.contextual.load_encoder({str(out)!r}), or with its history "
+            f"{out}{on}\nUse: ll.contextual.load_encoder({str(out)!r}), or with its history "
             f"ll.contrastive.{kind}.load({str(out)!r})")
 
 
 SHARED = [*parameters_of(_train, without=("method", "own")), *SETTINGS]
-COMMANDS = {
-    "simcse": with_settings(simcse, [
-        setting("temperature", float, "of the softmax over a batch"),
-        setting("views", str, "dropout, same dropout or none"),
-        setting("head", str, "mlp or none"),
-        setting("mask_equal", bool, "equal texts are no negatives", "--mask-equal"), *SHARED]),
-    "sbert": with_settings(sbert, [setting("margin", float, "of triplet"), *SHARED]),
-    "cosent": with_settings(cosent, SHARED),
-}
+SIMCSE = [
+    setting("temperature", float, "of the softmax over a batch"),
+    setting("views", str, "dropout, same dropout or none"),
+    setting("head", str, "mlp or none"),
+    setting("mask_equal", bool, "equal texts are no negatives", "--mask-equal"),
+]
+COMMANDS = {"simcse": with_settings(simcse, [*SIMCSE, *SHARED]),
+            "sbert": with_settings(sbert, [setting("margin", float, "of triplet"), *SHARED]),
+            "cosent": with_settings(cosent, SHARED)}

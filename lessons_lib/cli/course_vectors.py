@@ -33,8 +33,13 @@ def make_course_vectors(model: str, out: Path, work: Path | None, *, shards: lis
     """
     from ..datasets import load
     from ..vectors import read_compact, write_compact
-    from ..words.course_vectors import (course_corpus, course_files, course_method, most_frequent,
-                                        write_frequencies)
+    from ..words.course_vectors import (
+        course_corpus,
+        course_files,
+        course_method,
+        most_frequent,
+        write_frequencies,
+    )
 
     began, files = time.monotonic(), course_files(model)
     work = work or cache_folder() / "training" / f"course-{model}-{len(shards)}-{seed}"
@@ -60,28 +65,19 @@ def _about(method: Any, corpus: Any, *, shards: list[int], seconds: int | None) 
     machine = device_report(packages=("numpy", "numba"))
     settings = {name: value for name, value in method.get_params().items() if name != "progress"}
     files = [registered("wiki").files[i] for i in shards]
-    data = {
-        "dataset": "wiki",
-        "files": {file.path: checksum_of(file) for file in files},
-        "documents": len(corpus),
-        "tokens": corpus.n_tokens,
-        "distinct words": len(corpus.vocabulary),
-        "words": "runs of letters, digits and underscores, lower-cased (Tokenizer()), in "
-                 "articles; rarer than 10 left out",
-    }
-    return {
-        "method": type(method).__name__,
-        "settings": settings,
-        "data": data,
-        "history": [round(float(loss), 5) for loss in method.history_],
-        "seconds": seconds,
-        "licence": "MIT, as the project; trained on text of Wikipedia (CC BY-SA 3.0)",
-        "library": __version__,
-        "device": f"{machine.system}, {machine.cores} cores, Python {machine.python}",
-        "versions": machine.versions,
-        "limits": "English words of an encyclopedia of 2015, lower-cased; one vector for all "
-                  "senses of a word; the text's biases are in them.",
-    }
+    data = {"dataset": "wiki", "files": {file.path: checksum_of(file) for file in files},
+            "documents": len(corpus), "tokens": corpus.n_tokens,
+            "distinct words": len(corpus.vocabulary),
+            "words": "runs of letters, digits and underscores, lower-cased (Tokenizer()), in "
+                     "articles; rarer than 10 left out"}
+    return {"method": type(method).__name__, "settings": settings, "data": data,
+            "history": [round(float(loss), 5) for loss in method.history_], "seconds": seconds,
+            "licence": "MIT, as the project; trained on text of Wikipedia (CC BY-SA 3.0)",
+            "library": __version__,
+            "device": f"{machine.system}, {machine.cores} cores, Python {machine.python}",
+            "versions": machine.versions,
+            "limits": "English words of an encyclopedia of 2015, lower-cased; one vector for all "
+                      "senses of a word; the text's biases are in them."}
 
 
 def measured(vectors: Any) -> dict[str, Any]:
@@ -94,8 +90,8 @@ def measured(vectors: Any) -> dict[str, Any]:
     from ..sentences import MeanEncoder
 
     sets = [words for name in WORD_SETS if (words := _at_hand(name)) is not None]
-    pairs = {f"{name} {split}, mean of vectors": found for name, split in PAIR_SETS
-             if (found := _at_hand(name, split)) is not None}
+    pairs = {f"{name} {split}, mean of vectors": record for name, split in PAIR_SETS
+             if (record := _at_hand(name, split)) is not None}
     scores: dict[str, Any] = evaluation.word_report(vectors, sets=sets, bootstrap=0).summary()
     with warnings.catch_warnings():
         # a sentence without a known word is a zero vector, and is counted as such

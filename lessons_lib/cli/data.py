@@ -5,26 +5,24 @@ from __future__ import annotations
 import errno
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
 from ..core import BackendUnavailable, DamagedFile, DataWarning
+from .options import argument, option
 from .show import show_table
 
 data_app = typer.Typer(help="Datasets: what is here, how to get the rest, whether it is whole.",
                        no_args_is_help=True)
 COLUMNS = ["dataset", "state", "from", "remark"]
-Names = Annotated[list[str] | None, typer.Argument(help="datasets, see: lessons data list",
-                                                   show_default=False)]
+Names = Annotated[list[str] | None, argument("datasets, see: lessons data list")]
 
 
 @data_app.command("list")
 def data_list(
-    addresses: Annotated[bool, typer.Option("--addresses", help="instead, where each can be "
-                                            "fetched from, as Markdown")] = False,
+    addresses: Annotated[bool, option("instead, where each can be fetched from, as Markdown",
+                                      "--addresses")] = False,
 ) -> None:
     """List every dataset: where it was found, whether it can be fetched, its size and licence."""
     from ..datasets import list_datasets, publishers_table
@@ -46,11 +44,9 @@ def data_list(
 @data_app.command("get")
 def data_get(
     names: Names = None,
-    everything: Annotated[bool, typer.Option("--all", help="every dataset that is not here "
-                                                           "yet")] = False,
-    source: Annotated[str | None, typer.Option(
-        "--from", help="https address or folder with our layout, or a folder with the publisher's "
-                       "own files")] = None,
+    everything: Annotated[bool, option("every dataset that is not here yet", "--all")] = False,
+    source: Annotated[str | None, option("https address or folder with our layout, or a folder "
+                                         "with the publisher's own files", "--from")] = None,
 ) -> None:
     """Bring datasets into the cache from where they are published, each proved by the checksums
     of its rows.
@@ -87,44 +83,37 @@ def data_get(
 
 
 def _get_one(name: str, source: str | None) -> list[list[str]]:
-    """Get one dataset with a bar; its rows of the table, one per place that its files came from."""
+    """Get one dataset with a bar on a terminal; a row for each place that its files came from."""
+    from tqdm import tqdm
+
     from ..datasets import get, notice, receipt_of
 
-    with _bar(name) as on_bytes, warnings.catch_warnings():
+    def on_bytes(path: str, so_far: int, in_all: int) -> None:
+        bar.set_postfix_str(path[-40:], refresh=False)
+        bar.total, bar.n = in_all or None, so_far
+        bar.refresh()
+
+    quiet = not sys.stderr.isatty()
+    with tqdm(unit="B", unit_scale=True, desc=name, disable=quiet) as bar, \
+            warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the receipts below say the same, as remarks
         paths = get(name, source=source, on_bytes=on_bytes,
                     tell=lambda text: print(text, file=sys.stderr))
     print(f"{name}: {len(paths)} file{'s' if len(paths) != 1 else ''} ready")
-    found: dict[tuple[str, str], None] = {}
+    places: dict[tuple[str, str], None] = {}
     for path in paths:
         receipt = receipt_of(path)
         remark = notice(path.name, receipt) if receipt else ""
         if remark:
             print(remark)
-        found[receipt.address if receipt else source or "here", remark] = None
-    return [[name, "ready", address, remark] for address, remark in found]
-
-
-@contextmanager
-def _bar(name: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on a terminal that counts the bytes of the file that comes."""
-    from tqdm import tqdm
-
-    with tqdm(unit="B", unit_scale=True, desc=name, disable=not sys.stderr.isatty()) as bar:
-
-        def on_bytes(path: str, so_far: int, in_all: int) -> None:
-            bar.set_postfix_str(path[-40:], refresh=False)
-            bar.total, bar.n = in_all or None, so_far
-            bar.refresh()
-
-        yield on_bytes
+        places[receipt.address if receipt else source or "here", remark] = None
+    return [[name, "ready", address, remark] for address, remark in places]
 
 
 @data_app.command("verify")
 def data_verify(
     names: Names = None,
-    rows: Annotated[bool, typer.Option("--rows", help="compare what the tables say, not their "
-                                                      "bytes")] = False,
+    rows: Annotated[bool, option("compare what the tables say, not their bytes", "--rows")] = False,
 ) -> None:
     """Compare the files of datasets with their registered checksums."""
     from ..datasets import verify

@@ -1,6 +1,4 @@
-"""``lessons encode`` and ``lessons evaluate``: an encoder by its name or folder, or word vectors
-from wherever they lie; texts into a file of vectors, or a score on graded pairs.
-"""
+"""``lessons encode`` and ``lessons evaluate``: texts into vectors, an encoder into scores."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..core import DataWarning, check_choice
+from .options import option, unset
 from .show import show_table
 from .training import Stopped, read_texts
 
@@ -22,12 +21,12 @@ VECTOR_SETS = ("course-vectors", "glove-sample")
 
 def encode(
     encoder: Annotated[str, typer.Argument(help="as in `lessons evaluate`: a name, the folder of a "
-                                                "model, or word vectors")],
-    texts: Annotated[list[str], typer.Argument(help="text files (one text in a line) or datasets "
-                                                    "of texts")],
-    out: Annotated[Path, typer.Option(help="the file, ending in .npy")],
-    batch_size: Annotated[int, typer.Option(help="texts at a time")] = 256,
-    encoding: Annotated[str, typer.Option(help="of the text files")] = "utf-8",
+                                           "model, or word vectors")],
+    texts: Annotated[list[str],
+                     typer.Argument(help="text files (one text in a line) or datasets of texts")],
+    out: Annotated[Path, option("the file, ending in .npy")],
+    batch_size: Annotated[int, option("texts at a time")] = 256,
+    encoding: Annotated[str, option("of the text files")] = "utf-8",
 ) -> None:
     """Write the vectors of texts into a .npy file, a row per text.
 
@@ -52,14 +51,12 @@ def evaluate(
              "usif-course, -course-glove or -glove-sample; lesson-bert, lesson-bert-random or "
              "minilm; the folder of a BERT; or word vectors: a file, the folder of a trained "
              "model, course-vectors or glove-sample")],
-    on: Annotated[str, typer.Option(help="datasets of sentence pairs, separated by "
-                                         "commas")] = "course-sts",
-    protocol: Annotated[str, typer.Option(help="all, mean or wmean: how subsets of one set are put "
-                                               "together")] = "all",
-    words: Annotated[str, typer.Option(help="for word vectors: datasets of word "
-                                            "pairs")] = "wordsim353,simlex999",
-    model: Annotated[str | None, typer.Option(help="of course-vectors: skip-gram or glove",
-                                              show_default=False)] = None,
+    on: Annotated[str, option("datasets of sentence pairs, separated by commas")] = "course-sts",
+    protocol: Annotated[
+        str, option("all, mean or wmean: how subsets of one set are put together")] = "all",
+    words: Annotated[str,
+                     option("for word vectors: datasets of word pairs")] = "wordsim353,simlex999",
+    model: Annotated[str | None, unset("of course-vectors: skip-gram or glove")] = None,
 ) -> None:
     """Measure an encoder on sentence pairs (Spearman x 100 with its 95 % interval), and word
     vectors on word pairs and analogies, too.
@@ -90,9 +87,9 @@ def _encoder_of(source: str) -> Any:
     """The encoder of a name, or of the folder of a contextual model; None for what is neither."""
     from .. import contextual, counts, sentences
 
-    for room in (counts, sentences, contextual):
-        if source in room.NAMED:
-            return room.named_encoder(source)
+    for known in (counts, sentences, contextual):
+        if source in known.NAMED:
+            return known.named_encoder(source)
     is_model = (Path(source) / "config.json").is_file()
     return contextual.load_encoder(Path(source)) if is_model else None
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ..bootstrap import hand_over
+from .options import argument, option, unset
 from .show import show_table
 from .web import find_library
 
@@ -19,35 +20,27 @@ hub_app = typer.Typer(help="A hub for a class: write its folder, start it, know 
                            "needs.", no_args_is_help=True)
 
 
-Folder = Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub write`",
-                                        show_default=False)]
+Folder = Annotated[Path, argument("made by `python -m lessons_lib hub write`")]
 
 
 @hub_app.command()
 def write(
-    folder: Annotated[Path, typer.Argument(help="a new folder", show_default=False)],
-    students: Annotated[list[str], typer.Argument(help="names, or a text file with one name a line",
-                                                  show_default=False)], *,
-    teacher: Annotated[str, typer.Option(help="who sees and stops servers")] = "teacher",
-    spawner: Annotated[str, typer.Option(help="simple (processes of this machine, to try it out) "
-                                              "or docker")] = "simple",
-    host: Annotated[str, typer.Option(help="where it listens")] = "127.0.0.1",
+    folder: Annotated[Path, argument("a new folder")],
+    students: Annotated[list[str], argument("names, or a text file with one name a line")], *,
+    teacher: Annotated[str, option("who sees and stops servers")] = "teacher",
+    spawner: Annotated[
+        str, option("simple (processes of this machine, to try it out) or docker")] = "simple",
+    host: Annotated[str, option("where it listens")] = "127.0.0.1",
     port: Annotated[int, typer.Option()] = 8000,
-    certificate: Annotated[str | None, typer.Option(help="for HTTPS, a file",
-                                                    show_default=False)] = None,
-    key: Annotated[str | None, typer.Option(help="of the certificate, a file",
-                                            show_default=False)] = None,
-    memory: Annotated[float | None, typer.Option(help="GB for each student; default: as measured",
-                                                 show_default=False)] = None,
-    cores: Annotated[float, typer.Option(help="for each student")] = 1.0,
-    idle: Annotated[int, typer.Option(help="minutes without work, after which a server is "
-                                           "stopped")] = 30,
-    hours: Annotated[float, typer.Option(help="after which any server is stopped")] = 8.0,
-    scale: Annotated[str, typer.Option(help="of the lessons: smoke, laptop or paper")] = "laptop",
-    data: Annotated[str | None, typer.Option(help="a folder for LESSONS_DATA, shared, read only",
-                                             show_default=False)] = None,
-    models: Annotated[str | None, typer.Option(help="a cache of Hugging Face, shared, read only",
-                                               show_default=False)] = None,
+    certificate: Annotated[str | None, unset("for HTTPS, a file")] = None,
+    key: Annotated[str | None, unset("of the certificate, a file")] = None,
+    memory: Annotated[float | None, unset("GB for each student; default: as measured")] = None,
+    cores: Annotated[float, option("for each student")] = 1.0,
+    idle: Annotated[int, option("minutes without work, after which a server is stopped")] = 30,
+    hours: Annotated[float, option("after which any server is stopped")] = 8.0,
+    scale: Annotated[str, option("of the lessons: smoke, laptop or paper")] = "laptop",
+    data: Annotated[str | None, unset("a folder for LESSONS_DATA, shared, read only")] = None,
+    models: Annotated[str | None, unset("a cache of Hugging Face, shared, read only")] = None,
 ) -> None:
     """Make the folder of a hub: settings, a password for each student, the course, and what Docker
     and Kubernetes need.
@@ -61,8 +54,7 @@ def write(
               hours=hours, scale=scale, data=data, models=models)
     write_hub(hub, folder)
     print(f"{folder}: a hub for {len(names)} students. Read {folder / 'README.md'} and hand out "
-          f"{folder / 'passwords.csv'}, "
-          f"then: python -m lessons_lib hub start {folder}")
+          f"{folder / 'passwords.csv'}, then: python -m lessons_lib hub start {folder}")
     if reason := hub_missing():
         print(f"before that: {reason}")
 
@@ -70,8 +62,7 @@ def write(
 @hub_app.command()
 def password(
     folder: Folder,
-    names: Annotated[list[str], typer.Argument(help="students, or a text file with one name a line",
-                                               show_default=False)],
+    names: Annotated[list[str], argument("students, or a text file with one name a line")],
 ) -> None:
     """Draw new passwords: for who lost one, and for who comes late."""
     from ..classroom.hub import draw_passwords, names_from
@@ -107,24 +98,23 @@ def start(folder: Folder) -> None:
 
 
 @hub_app.command()
-def size(students: Annotated[int, typer.Option(help="how many")] = 30) -> None:
+def size(students: Annotated[int, option("how many")] = 30) -> None:
     """Say what machine a class needs, from the committed measurement of one student's server."""
     from ..classroom.hub import measured, room_for, rule_of
     from ..core import check_int
 
-    found = measured()
-    room = room_for(check_int("students", students), found)
-    rows = [["the server alone", f"{found.server_mb:,.0f}", ""]]
+    server = measured()
+    machine = room_for(check_int("students", students), server)
+    rows = [["the server alone", f"{server.server_mb:,.0f}", ""]]
     rows += [[f"and {lesson}, run whole", f"{after:,.0f}", f"{peak:,.0f}"]
-             for lesson, after, peak in found.in_order()]
+             for lesson, after, peak in server.in_order()]
     columns = ["open", "MB after", "MB at most"]
-    show_table(f"One student, {found.scale} scale ({found.date}, "
-               f"{found.system.replace(' 1 cores', ' 1 core')})", columns, rows, right=columns[1:])
-    print(f"{_counted(students, 'student')}: {_counted(room.cores, 'core')}, and "
-          f"{room.memory_gb:g} GB of memory if all of these stay open, "
-          f"{room.one_gb:g} GB with one lesson at a time; a limit of {room.limit_gb:g} GB for each "
-          "student")
-    print(*rule_of(students, found), sep="\n")
+    show_table(f"One student, {server.scale} scale ({server.date}, "
+               f"{server.system.replace(' 1 cores', ' 1 core')})", columns, rows, right=columns[1:])
+    print(f"{_counted(students, 'student')}: {_counted(machine.cores, 'core')}, and "
+          f"{machine.memory_gb:g} GB of memory if all of these stay open, {machine.one_gb:g} GB "
+          f"with one lesson at a time; a limit of {machine.limit_gb:g} GB for each student")
+    print(*rule_of(students, server), sep="\n")
 
 
 def _counted(n: int, thing: str) -> str:
@@ -133,14 +123,14 @@ def _counted(n: int, thing: str) -> str:
 
 @hub_app.command()
 def measure(
-    scale: Annotated[str, typer.Option(help="smoke, laptop or paper")] = "laptop",
-    keep: Annotated[bool, typer.Option("--keep", help="write it into data/benchmarks/")] = False,
+    scale: Annotated[str, option("smoke, laptop or paper")] = "laptop",
+    keep: Annotated[bool, option("write it into data/benchmarks/", "--keep")] = False,
 ) -> None:
     """Measure one student's server with two large lessons open (minutes at laptop scale)."""
     from ..classroom import hub
 
-    found = hub.measure(scale=scale, on_step=lambda text: print(text, file=sys.stderr, flush=True))
-    print(f"{found.together_mb:,.0f} MB with all open, {max(found.peak_mb.values()):,.0f} MB at "
+    server = hub.measure(scale=scale, on_step=lambda text: print(text, file=sys.stderr, flush=True))
+    print(f"{server.together_mb:,.0f} MB with all open, {max(server.peak_mb.values()):,.0f} MB at "
           "most")
     if keep:
-        print(hub.write_measured(found).name)
+        print(hub.write_measured(server).name)

@@ -17,26 +17,39 @@ import typer
 
 from ..core import nearest_name, shown
 
-__all__ = ["Out", "Resume", "declared_settings", "parameters_of", "setting", "unchanged",
-           "unknown_source", "with_settings"]
+__all__ = ["Out", "Resume", "argument", "declared_settings", "option", "parameters_of", "setting",
+           "unchanged", "unknown_source", "unset", "with_settings"]
 
-Out = Annotated[Path, typer.Option(help="folder of the model; made if need be")]
-Resume = Annotated[bool, typer.Option("--resume", help="go on with the run in the folder")]
+def option(text: str, *names: str) -> Any:
+    """An option of a command; ``names`` in place of the parameter's own."""
+    return typer.Option(*names, help=text)
+
+
+def unset(text: str, *names: str) -> Any:
+    """An option whose default its text tells."""
+    return typer.Option(*names, help=text, show_default=False)
+
+
+def argument(text: str) -> Any:
+    """An argument whose default its text tells."""
+    return typer.Argument(help=text, show_default=False)
+
+
+Out = Annotated[Path, option("folder of the model; made if need be")]
+Resume = Annotated[bool, option("go on with the run in the folder", "--resume")]
 
 
 def setting(name: str, kind: Any, meaning: str, *names: str) -> inspect.Parameter:
     """An option that is None unless it is given; ``names`` in place of ``--name``."""
-    option = typer.Option(*names, help=meaning, show_default=False)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None,
-                             annotation=Annotated[kind | None, option])
+                             annotation=Annotated[kind | None, unset(meaning, *names)])
 
 
 def declared_settings(cls: Any, *, without: Iterable[str] = ()) -> list[inspect.Parameter]:
     """An option for each declared setting of a class that a command line can give."""
-    return [setting(name, declared.annotation,
-                    f"{declared.doc} ({declared.described()})".lstrip())
-            for name, declared in cls._PARAMETERS.items()
-            if declared.annotation is not Any and name not in without]
+    return [setting(name, declared.annotation, f"{declared.doc} ({declared.described()})".lstrip())
+            for name, declared in cls._PARAMETERS.items() if declared.annotation is not Any
+            and name not in without]
 
 
 def parameters_of(function: Callable, *, without: Iterable[str] = ()) -> list[inspect.Parameter]:
@@ -61,10 +74,7 @@ def with_settings(function: Callable, settings: Iterable[inspect.Parameter]) -> 
 
 
 def unchanged(before: Any, given: Mapping[str, Any], out: Path, *, free: Iterable[str] = ()) -> Any:
-    """The method of a run that goes on, with the ``free`` ones among the given settings.
-
-    Raises ValueError for any other that differs from the run's.
-    """
+    """A run's method with the ``free`` settings. Raises ValueError where others differ."""
     for name, value in given.items():
         if name in free:
             before.set_params(**{name: value})

@@ -15,10 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..core import check_choice, check_int, existing_path
-from .options import Out, Resume, setting, with_settings
+from .options import Out, Resume, option, setting, unset, with_settings
 from .training import Stopped, read_texts
 
 __all__ = ["pretrain"]
@@ -39,35 +37,30 @@ SETTINGS = [
     setting("whole_words", bool, "hide words, not subwords", "--whole-words"),
     setting("next_sentence", bool, "teach [CLS] which halves follow each other", "--next-sentence"),
     setting("precision", str, "float32, or bfloat16: twice as fast on processors with AVX512_BF16 "
-                              "or AMX"),
-    setting("compiled", bool, "by torch.compile", "--compiled"),
-    setting("seed", int, "decides every draw"),
-]
+            "or AMX"), setting("compiled", bool, "by torch.compile", "--compiled"),
+    setting("seed", int, "decides every draw")]
 
 
 def pretrain(
     *, out: Out,
-    scale: Annotated[str, typer.Option(help="smoke, laptop (two cores, 2.5 h) or gpu "
-                                            "(minutes)")] = "laptop",
-    prepare: Annotated[bool, typer.Option("--prepare", help="only encode the text, for training "
-                                                            "later or elsewhere")] = False,
-    text: Annotated[list[str] | None, typer.Option(
-        "--text", help="text file (one document in a line) or dataset; default: wiki",
-        show_default=False)] = None,
-    tokens_from: Annotated[Path | None, typer.Option(
-        "--tokens-from", help="folder of the encoded text; default: tokens in --out",
-        show_default=False)] = None,
+    scale: Annotated[str, option("smoke, laptop (two cores, 2.5 h) or gpu (minutes)")] = "laptop",
+    prepare: Annotated[bool, option("only encode the text, for training later or elsewhere",
+                                    "--prepare")] = False,
+    text: Annotated[list[str] | None, unset("text file (one document in a line) or dataset; "
+                                            "default: wiki", "--text")] = None,
+    tokens_from: Annotated[Path | None, unset("folder of the encoded text; default: tokens in "
+                                              "--out", "--tokens-from")] = None,
     resume: Resume = False,
-    minutes: Annotated[float | None, typer.Option(help="stop after this time; --resume goes "
-                                                       "on")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda")] = "auto",
-    checkpoint_minutes: Annotated[float, typer.Option(help="between two checkpoints")] = 5.0,
+    minutes: Annotated[float | None, option("stop after this time; --resume goes on")] = None,
+    device: Annotated[str, option("auto, cpu or cuda")] = "auto",
+    checkpoint_minutes: Annotated[float, option("between two checkpoints")] = 5.0,
     **given: Any,
 ) -> None:
     """Train a small BERT from nothing: masked pieces of Wikipedia.
 
     Ctrl-C keeps what was learned, --resume goes on to the same bits.
     """
+    from ..contextual import TokenStream
     from ..contextual.pretraining import check_start
     from ..contextual.recipes import RECIPES
 
@@ -79,35 +72,21 @@ def pretrain(
     if tokens_from is not None and not prepare:
         existing_path(tokens_from / "model.json")
     if not (place / "model.json").exists():
-        _refuse_others(place)
+        # several processes would number the text several times, and write over each other
+        if check_int("WORLD_SIZE", int(os.environ.get("WORLD_SIZE", "1"))) > 1:
+            raise ValueError(f"{place} holds no numbered text; make it with one process first: "
+                             "lessons pretrain --prepare")
         stream = _encoded(text or [SOURCES[scale]], scale, recipe.seed)
         stream.save(place)
         megabytes = sum(file.stat().st_size for file in place.iterdir()) / 1e6
         print(f"{place}: {len(stream):,} pieces of {len(stream.tokenizer):,} kinds, "
               f"{megabytes:.0f} MB")
-    elif text:
-        _refuse_another_text(place, text)
+    elif text and (there := TokenStream.load(place).data.get("sources", text)) != text:
+        raise ValueError(f"--text {' '.join(text)}: {place} holds the numbered text of "
+                         f"{' '.join(map(str, there))}. Leave --text out, or use another --out")
     if not prepare:
         _train(recipe, place, out, leader, resume=resume, device=device,
                checkpoint_minutes=checkpoint_minutes, stop_after_minutes=minutes)
-
-
-def _refuse_others(place: Path) -> None:
-    """Several processes would number the text several times, and write over each other."""
-    if check_int("WORLD_SIZE", int(os.environ.get("WORLD_SIZE", "1"))) > 1:
-        raise ValueError(f"{place} holds no numbered text; make it with one process first: lessons "
-                         "pretrain --prepare")
-
-
-def _refuse_another_text(place: Path, text: list[str]) -> None:
-    """What is numbered already is what is trained on; a --text that is not it would be ignored."""
-    from ..contextual import TokenStream
-
-    there = TokenStream.load(place).data.get("sources", text)
-    if there != text:
-        raise ValueError(f"--text {' '.join(text)}: {place} holds the numbered text of "
-                         f"{' '.join(map(str, there))}. Leave --text out, or use another "
-                         "--out")
 
 
 def _encoded(sources: list[str], scale: str, seed: int) -> Any:

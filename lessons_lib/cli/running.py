@@ -1,5 +1,4 @@
-"""``lessons run`` and ``lessons build``: execute lessons, show what is running, and say what is to
-do about those that stopped."""
+"""``lessons run`` and ``lessons build``: execute lessons, and tell about those that stopped."""
 
 from __future__ import annotations
 
@@ -10,16 +9,15 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from .options import argument, option, unset
 from .show import show_board, show_table
 
 __all__ = ["Watch", "build", "run"]
 
-LessonIds = Annotated[list[str] | None, typer.Argument(
-    help="Lessons, such as one_hot; default: all.", show_default=False)]
-Scale = Annotated[str | None, typer.Option(help="smoke, laptop or paper")]
-Jobs = Annotated[int | None, typer.Option(
-    help="lessons side by side; default: as many as cores and free memory allow, at most 4",
-    show_default=False)]
+LessonIds = Annotated[list[str] | None, argument("Lessons, such as one_hot; default: all.")]
+Scale = Annotated[str | None, option("smoke, laptop or paper")]
+Jobs = Annotated[int | None, unset("lessons side by side; default: as many as cores and free "
+                                   "memory allow, at most 4")]
 
 
 class Watch:
@@ -70,8 +68,8 @@ class Watch:
     def ended(self, result: Any) -> None:
         """Take a `publish.RunResult`."""
         if self._bars.disable:
-            how = "ok" if result.ok else f"stopped, {result.error}"
-            self._say(f"{result.lesson}: {how}, after {_clock(result.seconds)}")
+            end = "ok" if result.ok else f"stopped, {result.error}"
+            self._say(f"{result.lesson}: {end}, after {_clock(result.seconds)}")
         elif result.lesson in self._tasks:
             self._bars.remove_task(self._tasks.pop(result.lesson))
 
@@ -124,9 +122,9 @@ def _outcome(result: Any) -> str:
 
 def build(
     ids: LessonIds = None,
-    check: Annotated[bool, typer.Option(
-        "--check", help="execute and write nothing; say what is wrong")] = False,
-    scale: Annotated[str, typer.Option(help="smoke, laptop or paper")] = "laptop",
+    check: Annotated[bool,
+                     option("execute and write nothing; say what is wrong", "--check")] = False,
+    scale: Annotated[str, option("smoke, laptop or paper")] = "laptop",
 ) -> None:
     """Make the notebooks from their texts: execute, clean, link, renew the map in the README."""
     from ..publish import build as build_lessons

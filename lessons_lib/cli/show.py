@@ -17,11 +17,7 @@ def _console() -> Console:
 
 def show_table(title: str, columns: list[str], rows: list[list[Any]], *,
                right: tuple[str, ...] = ()) -> None:
-    """Print a table.
-
-    Parameters: title; columns, their names; rows of cells, printed with str; right, the columns
-    that are set to the right.
-    """
+    """Print a table of cells, shown by str; the columns ``right`` are set to the right."""
     from rich.text import Text
 
     table = Table(title=title, title_justify="left", title_style="bold")

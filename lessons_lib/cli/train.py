@@ -1,6 +1,4 @@
-"""``lessons train …``: learn word vectors or a sentence encoder from files or datasets, and make
-the course's own vectors again.
-"""
+"""``lessons train …``: word vectors, a sentence encoder, the course's own vectors."""
 
 from __future__ import annotations
 
@@ -14,17 +12,15 @@ from typer.core import TyperGroup
 
 from ..core import PROJECT, check_int
 from .contrastive import COMMANDS
-from .options import Out, Resume, declared_settings, with_settings
+from .options import Out, Resume, declared_settings, option, unset, with_settings
 from .training import finished, read_texts, train
 
 __all__ = ["train_app"]
 
-WORDS = {
-    "word2vec": ("Word2Vec", "Train skip-gram or CBOW."),
-    "glove": ("GloVe", "Train GloVe: count pairs, then factorise their logarithms."),
-    "fasttext": ("FastText", "Train fastText: words are made of parts, so that unknown ones have "
-                             "vectors too."),
-}
+WORDS = {"word2vec": ("Word2Vec", "Train skip-gram or CBOW."),
+         "glove": ("GloVe", "Train GloVe: count pairs, then factorise their logarithms."),
+         "fasttext": ("FastText", "Train fastText: words are made of parts, so that unknown ones "
+                      "have vectors too.")}
 
 
 class Methods(TyperGroup):
@@ -44,9 +40,8 @@ class Methods(TyperGroup):
         return typer.main.get_command(alone)
 
 
-train_app = typer.Typer(cls=Methods, no_args_is_help=True,
-                        help="Train word vectors, or a sentence encoder. Ctrl-C keeps what was "
-                             "learned, --resume goes on.")
+train_app = typer.Typer(cls=Methods, no_args_is_help=True, help="Train word vectors, or a sentence "
+                        "encoder. Ctrl-C keeps what was learned, --resume goes on.")
 
 
 def _word_command(kind: str, summary: str) -> Any:
@@ -57,7 +52,7 @@ def _word_command(kind: str, summary: str) -> Any:
     def run(sources: Annotated[list[str], typer.Argument(
                 help="text files with one document in a line, or names of datasets",
                 metavar="TEXTFILE|DATASET…")], *, out: Out,
-            encoding: Annotated[str, typer.Option(help="of the text files")] = "utf-8",
+            encoding: Annotated[str, option("of the text files")] = "utf-8",
             resume: Resume = False, **settings: Any) -> None:
         from ..text import Corpus
 
@@ -74,14 +69,12 @@ def _word_command(kind: str, summary: str) -> Any:
 
 @train_app.command("course-vectors")
 def course_vectors(
-    *, model: Annotated[str, typer.Option(help="skip-gram or glove")] = "skip-gram",
-    out: Annotated[Path, typer.Option(help="data folder to write into")] = PROJECT / "data",
-    work: Annotated[Path | None, typer.Option(help="folder of the run; default: in the cache",
-                                              show_default=False)] = None,
-    shards: Annotated[int, typer.Option(help="how many of the five parts of Wikipedia, for a "
-                                             "trial")] = 5,
-    threads: Annotated[int, typer.Option(help="threads")] = 1,
-    seed: Annotated[int, typer.Option(help="decides every draw")] = 0,
+    *, model: Annotated[str, option("skip-gram or glove")] = "skip-gram",
+    out: Annotated[Path, option("data folder to write into")] = PROJECT / "data",
+    work: Annotated[Path | None, unset("folder of the run; default: in the cache")] = None,
+    shards: Annotated[int, option("how many of the five parts of Wikipedia, for a trial")] = 5,
+    threads: Annotated[int, option("threads")] = 1,
+    seed: Annotated[int, option("decides every draw")] = 0,
     resume: Resume = False,
 ) -> None:
     """Train the vectors that come with the course, measure them, and write them with their card

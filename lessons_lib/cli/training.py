@@ -95,8 +95,7 @@ def train(method: Any, out: Path, make_corpus: Callable[[Path], Any], *, resume:
 
 
 def finished(method: Any, out: Path, began: float) -> str:
-    """What a run came to that ``began`` at this ``time.monotonic``; the encoded corpus, which is
-    not needed any more, is taken away."""
+    """What a run that ``began`` then came to; the encoded corpus is taken away."""
     shutil.rmtree(out / CORPUS, ignore_errors=True)
     loss = f", loss {method.history_[-1]:.4g}" if len(method.history_) else ""
     return (f"{out}: {len(method.vectors_):,} words x {method.vectors_.dim}{loss}, "

@@ -31,30 +31,30 @@ def records(sources: Sequence[str], *, split: str = "train") -> list[Any]:
     """
     from ..datasets import Documents, dataset_names, load, registered
 
-    found = []
+    result = []
     for source in sources:
         if Path(source).is_file():
             if source.endswith(TABLES):
-                found.append(_table(Path(source)))
+                result.append(_table(Path(source)))
                 continue
             texts = [text for text in read_texts([source]) if text.strip()]
-            found.append(Documents(texts, name=Path(source).name))
+            result.append(Documents(texts, name=Path(source).name))
         elif source in dataset_names():
-            found.append(load(source, split=split if split in registered(source).splits else None))
+            result.append(load(source, split=split if split in registered(source).splits else None))
         else:
             raise unknown_source(source, dataset_names())
-    return found
+    return result
 
 
 def dev_pairs(source: str) -> Any:
     """Graded pairs to watch training by: the dev part of a dataset, or a table; None for "none"."""
     if source == "none":
         return None
-    found = records([source], split="dev")[0]
-    if type(found).__name__ != "SentencePairs":
-        raise ValueError(f"--dev {source} holds {type(found).__name__}; expected graded pairs, "
+    result = records([source], split="dev")[0]
+    if type(result).__name__ != "SentencePairs":
+        raise ValueError(f"--dev {source} holds {type(result).__name__}; expected graded pairs, "
                          "such as stsb or course-sts, or none")
-    return found
+    return result
 
 
 def _table(path: Path) -> Any:
@@ -76,11 +76,7 @@ def _table(path: Path) -> Any:
         return LabelledPairs(table["sentence1"], table["sentence2"], table["label"],
                              [path.name] * len(table))
     raise ValueError(f"{path} has the columns {', '.join(columns) or 'none'}; expected sentence1, "
-                     "sentence2 and score or label; or premise, "
-                     "entailment, contradiction")
-
-
-# ------------------------------------------------------------------------------ what a method needs
+                     "sentence2 and score or label; or premise, entailment, contradiction")
 
 
 def _texts_of(record: Any) -> list[str]:
@@ -95,15 +91,15 @@ def _texts_of(record: Any) -> list[str]:
                          "or triplets") from None
 
 
-def sentences(found: list[Any]) -> list[str]:
+def sentences(parts: list[Any]) -> list[str]:
     """Every different sentence once, whatever else the records say."""
-    return list(dict.fromkeys(text for record in found for text in _texts_of(record)))
+    return list(dict.fromkeys(text for record in parts for text in _texts_of(record)))
 
 
-def triplets(found: list[Any]) -> tuple[list[str], list[str], list[str]]:
+def triplets(parts: list[Any]) -> tuple[list[str], list[str], list[str]]:
     """Premises, what follows from them, what contradicts them."""
     columns: tuple[list[str], list[str], list[str]] = ([], [], [])
-    for record in found:
+    for record in parts:
         if not hasattr(record, "contradiction"):
             raise ValueError(f"{type(record).__name__} holds no triplets; expected premise, "
                              "entailment, contradiction, as the dataset nli has them")
@@ -112,10 +108,10 @@ def triplets(found: list[Any]) -> tuple[list[str], list[str], list[str]]:
     return columns
 
 
-def labelled(found: list[Any]) -> tuple[list[str], list[str], list[Any]]:
+def labelled(parts: list[Any]) -> tuple[list[str], list[str], list[Any]]:
     """Pairs with their class; of triplets the two classes that they hold."""
     first, second, labels = [], [], []
-    for record in found:
+    for record in parts:
         if hasattr(record, "contradiction"):
             for name in ("entailment", "contradiction"):
                 first += record.premise
@@ -131,12 +127,10 @@ def labelled(found: list[Any]) -> tuple[list[str], list[str], list[Any]]:
     return first, second, labels
 
 
-def graded(found: list[Any]) -> tuple[list[str], list[str], np.ndarray]:
-    """Pairs with a grade from 0 to 1; classes of inference in their order, contradiction below
-    neutral below entailment.
-    """
+def graded(parts: list[Any]) -> tuple[list[str], list[str], np.ndarray]:
+    """Pairs with a grade from 0 to 1; classes of inference in the order of `ORDINAL`."""
     first, second, grades = [], [], []
-    for record in found:
+    for record in parts:
         if hasattr(record, "score"):
             low, high = record.scale
             values = ((record.score - low) / (high - low)).tolist()
@@ -159,5 +153,4 @@ def graded(found: list[Any]) -> tuple[list[str], list[str], np.ndarray]:
 
 CONVERTERS: dict[str, Callable[[list[Any]], Any]] = {
     "simcse": sentences, "supervised simcse": triplets, "sbert": labelled,
-    "sbert triplet": triplets, "sbert cosine": graded, "cosent": graded
-}
+    "sbert triplet": triplets, "sbert cosine": graded, "cosent": graded}

@@ -1,6 +1,4 @@
-"""``lessons lab``, ``lessons site`` and ``lessons slides``: the course in JupyterLab, in a browser
-without a kernel, and in front of a class.
-"""
+"""``lessons lab``, ``site``, ``slides``: the course in JupyterLab, as pages, before a class."""
 
 from __future__ import annotations
 
@@ -13,14 +11,13 @@ import typer
 
 from ..bootstrap import hand_over
 from ..core import PROJECT, output_folder
+from .options import argument, option, unset
 
 __all__ = ["find_library", "lab", "site", "slides"]
 
 
 def find_library() -> None:
-    """Tell the programs that this process starts where the library is: kernels begin beside their
-    notebook, in an environment that the course may not have made.
-    """
+    """Tell programs that this process starts where the library is: kernels begin elsewhere."""
     paths = [str(PROJECT), os.environ.get("PYTHONPATH")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
 
@@ -50,11 +47,10 @@ def lab(context: typer.Context) -> None:
 
 
 def site(
-    out: Annotated[Path | None, typer.Option(
-        help="a new or empty folder, or one made before; default: site in your output folder",
-        show_default=False)] = None,
-    pdf: Annotated[bool, typer.Option("--pdf", help="print each lesson to PDF too, by an installed "
-                                                    "Chromium, Chrome or Edge")] = False,
+    out: Annotated[Path | None, unset("a new or empty folder, or one made before; default: site in "
+                                      "your output folder")] = None,
+    pdf: Annotated[bool, option("print each lesson to PDF too, by an installed Chromium, Chrome or "
+                                "Edge", "--pdf")] = False,
 ) -> None:
     """Make the course a static site from the committed notebooks: it opens without a kernel and
     without a network.
@@ -73,13 +69,11 @@ def site(
 
 
 def slides(
-    ids: Annotated[list[str] | None, typer.Argument(help="lessons, such as one_hot; default: all",
-                                                    show_default=False)] = None,
-    out: Annotated[Path | None, typer.Option(
-        help="a new or empty folder, or one made before; default: slides in your output folder",
-        show_default=False)] = None,
-    live: Annotated[bool, typer.Option("--live", help="open the first deck in JupyterLab, to run "
-                                                      "its cells")] = False,
+    ids: Annotated[list[str] | None, argument("lessons, such as one_hot; default: all")] = None,
+    out: Annotated[Path | None, unset("a new or empty folder, or one made before; default: slides "
+                                      "in your output folder")] = None,
+    live: Annotated[bool, option("open the first deck in JupyterLab, to run its cells",
+                                 "--live")] = False,
 ) -> None:
     """Make slides of lessons: pages that open anywhere, and notebooks for jupyterlab-slideshow."""
     from ..lesson.course import Course

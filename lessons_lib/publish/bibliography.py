@@ -18,30 +18,36 @@ __all__ = ["Entry", "read_bibliography"]
 
 START = re.compile(r"@(\w+)\s*\{\s*([^,\s{}]+)\s*,")
 FIELD = re.compile(r"\s*(\w+)\s*=\s*\{")
+COMMA = re.compile(r"\s*,?")
 # where a paper came out: the first that an entry has
 VENUES = ("journal", "booktitle", "publisher", "howpublished", "institution")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One paper: its key, kind (``article``, …) and fields as in the file, without braces."""
+    """One paper.
+
+    Parameters
+    ----------
+    key, kind : str
+        Such as ``harris1954distributional`` and ``article``.
+    fields : dict of str to str
+        As in the file, without braces.
+    """
 
     key: str
     kind: str
     fields: dict[str, str]
 
     def _surnames(self) -> list[str]:
-        return [
-            name.split(",")[0].strip() if "," in name else name.split()[-1]
-            for name in self.fields["author"].split(" and ")
-        ]
+        return [name.split(",")[0].strip() if "," in name else name.split()[-1]
+                for name in self.fields["author"].split(" and ")]
 
     @property
     def short(self) -> str:
         """``Harris 1954``, ``Church and Hanks 1990``, ``Salton et al. 1975``."""
         names = self._surnames()
-        who = names[0] if len(names) == 1 else f"{names[0]} and {names[1]}" if len(
-            names) == 2 else f"{names[0]} et al."
+        who = " and ".join(names) if len(names) <= 2 else f"{names[0]} et al."
         return f"{who} {self.fields['year']}"
 
     @property
@@ -56,8 +62,8 @@ class Entry:
         link = f"https://doi.org/{f['doi']}" if f.get("doi") else f.get("url", "")
         link = link.replace("<", "%3C").replace(">", "%3E").replace("(", "%28").replace(")", "%29")
         title = f"[*{f['title']}*]({link})" if link else f"*{f['title']}*"
-        return f"{', '.join(self._surnames())} ({f['year']}). {title}." + (f" {where}{pages}."
-                                                                           if where else "")
+        where = f" {where}{pages}." if where else ""
+        return f"{', '.join(self._surnames())} ({f['year']}). {title}.{where}"
 
 
 def _braced(text: str, start: int) -> int:
@@ -72,12 +78,10 @@ def _braced(text: str, start: int) -> int:
 
 def _fields(body: str) -> Iterator[tuple[str, str]]:
     position = 0
-    while found := FIELD.match(body, position):
-        end = _braced(body, found.end())
-        yield found[1].lower(), " ".join(body[found.end():end - 1].replace("{", "").replace(
-            "}", "").split())
-        comma = re.compile(r"\s*,?").match(body, end)
-        position = comma.end()
+    while head := FIELD.match(body, position):
+        end = _braced(body, head.end())
+        yield head[1].lower(), " ".join(re.sub("[{}]", "", body[head.end():end - 1]).split())
+        position = COMMA.match(body, end).end()
     if body[position:].strip(" \n\t}"):
         raise ValueError(f"expected a field in braces, found {body[position:].strip()[:30]!r}")
 
@@ -85,16 +89,26 @@ def _fields(body: str) -> Iterator[tuple[str, str]]:
 def read_bibliography(path: Path) -> dict[str, Entry]:
     """Read a ``.bib`` file into entries by key; an absent file is an empty bibliography.
 
-    Raises DamagedFile for an entry that is cut, lacks author, title or year, or stands twice (file,
-    line, key).
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    dict of str to Entry
+
+    Raises
+    ------
+    DamagedFile
+        An entry is cut, lacks author, title or year, or stands twice (file, line, key).
     """
     if not path.exists():
         return {}
-    text, entries = path.read_text(encoding="utf-8"), {}
-    for found in START.finditer(text):
-        kind, key, line = found[1].lower(), found[2], text.count("\n", 0, found.start()) + 1
+    text, entries = path.read_text("utf-8"), {}
+    for head in START.finditer(text):
+        kind, key, line = head[1].lower(), head[2], text.count("\n", 0, head.start()) + 1
         try:
-            fields = dict(_fields(text[found.end() : _braced(text, found.end()) - 1]))
+            fields = dict(_fields(text[head.end() : _braced(text, head.end()) - 1]))
         except ValueError as error:
             raise DamagedFile(f"{path.name}, line {line}: entry {key!r}: {error}") from None
         missing = [name for name in ("author", "title", "year") if not fields.get(name)]

@@ -31,7 +31,7 @@ def read_notebook(path: Path) -> Any:
     import nbformat
 
     try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        notebook = nbformat.reads(path.read_text("utf-8"), as_version=4)
         nbformat.validate(notebook)
     except Exception as error:                   # nbformat raises several unrelated types
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -47,9 +47,9 @@ def _pair_problems(card: LessonCard, expected: Any, stored: Any) -> list[Problem
         problems.append(Problem(card.id, "pair", "the notebook's front matter differs from the "
                                                  "text's; run `lessons build`"))
     for i, (mine, wanted) in enumerate(zip(stored.cells, expected.cells, strict=False), start=1):
-        found, expect = ((cell.cell_type, cell.source, cell.metadata.get("tags", []),
+        here, there = ((cell.cell_type, cell.source, cell.metadata.get("tags", []),
                           cell.metadata.get("slide")) for cell in (mine, wanted))
-        if found != expect:
+        if here != there:
             return [*problems, Problem(card.id, "pair", "the notebook differs from its text from "
                                                         "this cell on; run `lessons build`", i)]
     if len(stored.cells) != len(expected.cells):
@@ -63,20 +63,30 @@ def text_problems(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping
                   notebook: Any) -> list[Problem]:
     """What is wrong with the text of a lesson: front matter, prose, code."""
     front = [Problem(card.id, "front matter", message) for message in validate(card, cards, papers)]
-    return front + prose_problems(card, notebook, papers, folder=card.path.parent) + code_problems(
-        card, notebook)
+    return front + prose_problems(card, notebook, papers,
+                                  folder=card.path.parent) + code_problems(card, notebook)
 
 
 def check_lesson(card: LessonCard, cards: Sequence[LessonCard],
                  papers: Mapping[str, Entry]) -> list[Problem]:
     """Everything that is wrong with one lesson, text and committed notebook.
 
-    Parameters: card; cards, all lessons; papers, the bibliography. Returns problems in the order
-    text, pair, outputs.
+    Parameters
+    ----------
+    card : LessonCard
+    cards : sequence of LessonCard
+        All lessons.
+    papers : mapping of str to Entry
+        The bibliography.
+
+    Returns
+    -------
+    list of Problem
+        In the order text, pair, outputs.
     """
     expected = notebook_of(card, cards, papers)
     problems = text_problems(card, cards, papers, expected)
-    if refreshed_text(card, expected) != card.path.read_text(encoding="utf-8"):
+    if refreshed_text(card, expected) != card.path.read_text("utf-8"):
         problems.append(Problem(card.id, "pair", f"the generated cells of {card.path.name} are out "
                                                  "of date; run `lessons build`"))
     if not card.notebook.exists():
@@ -93,8 +103,15 @@ def check_lesson(card: LessonCard, cards: Sequence[LessonCard],
 
 
 def check_course(course: Course) -> list[Problem]:
-    """What is wrong with the course as a whole: numbers used twice, a README map or glossary that
-    is missing or out of date.
+    """Find numbers used twice, and a README map or glossary that is missing or out of date.
+
+    Parameters
+    ----------
+    course : Course
+
+    Returns
+    -------
+    list of Problem
     """
     cards, problems = course.cards(), []
     papers = read_bibliography(course.notebooks / "references.bib")
@@ -103,17 +120,14 @@ def check_course(course: Course) -> list[Problem]:
         if numbers.count(card.number) > 1:
             problems.append(Problem(card.id, "course", f"number {card.number:02d} is used "
                                                        f"{numbers.count(card.number)} times"))
-    tags = {
-        generated_tag(cell) for card in cards for cell in notebook_of(card, cards, papers).cells
-    }
+    tags = {generated_tag(cell) for card in cards
+            for cell in notebook_of(card, cards, papers).cells}
     if any(card.terms for card in cards) and "glossary" not in tags:
         problems.append(Problem("course", "glossary", 'lessons define terms, but no lesson has a '
-                                                      'text cell tagged "glossary" that lists '
-                                                      'them'))
+                                'text cell tagged "glossary" that lists them'))
     readme = course.root / "README.md"
     try:
-        if not readme.exists() or mapped_readme(readme,
-                                                cards) != readme.read_text(encoding="utf-8"):
+        if not readme.exists() or mapped_readme(readme, cards) != readme.read_text("utf-8"):
             problems.append(Problem("README.md", "map", "the map of lessons is missing or out of "
                                                         "date; run `lessons build`"))
     except DamagedFile as error:

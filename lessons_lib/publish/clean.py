@@ -27,8 +27,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def clean_text(text: str, *, root: Path = PROJECT) -> str:
-    """Text without memory addresses, progress bars, overwritten lines and the path of the project.
-    """
+    """A text without memory addresses, progress bars, overwritten lines and the project's path."""
     text = OVERWRITTEN.sub("", text.replace("\r\n", "\n"))
     text = BARE_ADDRESS.sub("0x…", ADDRESS.sub("", PROGRESS_BAR.sub("", text)))
     for path in {str(root), root.as_posix()}:
@@ -36,20 +35,8 @@ def clean_text(text: str, *, root: Path = PROJECT) -> str:
     return text
 
 
-def _clean_data(data: dict[str, Any], root: Path) -> dict[str, Any]:
-    cleaned = {}
-    for kind, value in data.items():
-        if kind == "image/svg+xml":
-            value = SVG_DATE.sub("", value)
-        elif isinstance(value, str) and not kind.startswith("image/"):
-            value = clean_text(value, root=root)
-        cleaned[kind] = value
-    return cleaned
-
-
 def _clean_outputs(cell: Any, number: int, root: Path) -> list[Any]:
-    """The cell's outputs: standard error and widgets gone, neighbouring texts joined, counts set.
-    """
+    """A cell's outputs, standard error and widgets gone, neighbouring texts joined, counts set."""
     kept: list[Any] = []
     for output in cell.outputs:
         if output.output_type == "stream":
@@ -60,8 +47,11 @@ def _clean_outputs(cell: Any, number: int, root: Path) -> list[Any]:
             else:
                 kept.append(output)
         elif WIDGET not in output.get("data", {}):
-            if "data" in output:
-                output.data.update(_clean_data(output.data, root))
+            for kind, value in output.get("data", {}).items():
+                if kind == "image/svg+xml":
+                    output.data[kind] = SVG_DATE.sub("", value)
+                elif isinstance(value, str) and not kind.startswith("image/"):
+                    output.data[kind] = clean_text(value, root=root)
             if "execution_count" in output:
                 output.execution_count = number
             kept.append(output)
@@ -71,18 +61,18 @@ def _clean_outputs(cell: Any, number: int, root: Path) -> list[Any]:
     return [output for output in kept if output.output_type != "stream" or output.text]
 
 
-def _cell_id(cell: Any, seen: dict[str, int]) -> str:
-    """An id made from the content; equal cells are numbered."""
-    digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
-    seen[digest] = seen.get(digest, 0) + 1
-    return digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
-
-
 def clean(notebook: Any, *, root: Path = PROJECT) -> Any:
     """A cleaned copy of an executed notebook; cleaning it again changes nothing.
 
-    Parameters: notebook, an ``nbformat`` notebook; root, the folder whose path is taken out of
-    outputs.
+    Parameters
+    ----------
+    notebook : NotebookNode
+    root : Path, default the project's folder
+        Its path is taken out of outputs.
+
+    Returns
+    -------
+    NotebookNode
     """
     notebook = copy.deepcopy(notebook)
     notebook.metadata.pop("widgets", None)
@@ -91,7 +81,9 @@ def clean(notebook: Any, *, root: Path = PROJECT) -> Any:
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     number, seen = 0, {}
     for cell in notebook.cells:
-        cell["id"] = _cell_id(cell, seen)
+        digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
+        seen[digest] = seen.get(digest, 0) + 1           # equal cells are numbered
+        cell["id"] = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
         for key in ("execution", "ExecuteTime", "collapsed", "scrolled", "trusted"):
             cell.metadata.pop(key, None)
         # a cell that did not run stays visibly unexecuted

@@ -20,14 +20,11 @@ __all__ = ["code_problems"]
 
 MAX_CELLS, MAX_LINES = 45, 20
 MAX_FUNCTIONS, MAX_FUNCTION_LINES = 3, 15
-FORBIDDEN_CALLS = {
-    "eval": "runs text as code", "exec": "runs text as code", "compile": "runs text as code"
-}
+FORBIDDEN_CALLS = {"eval": "runs text as code", "exec": "runs text as code",
+                   "compile": "runs text as code"}
 FORBIDDEN_IMPORTS = {"pickle", "joblib", "dill", "marshal", "shelve", "subprocess", "random"}
-GLOBAL_CHANCE = re.compile(
-    r"(^|\.)(np|numpy)\.random\.(?!Generator\b|default_rng\b)\w+$"
-    r"|^torch\.(manual_seed|seed)$|^random\.\w+$"
-)
+GLOBAL_CHANCE = re.compile(r"(^|\.)(np|numpy)\.random\.(?!Generator\b|default_rng\b)\w+$"
+                           r"|^torch\.(manual_seed|seed)$|^random\.\w+$")
 
 
 def _n_lines(text: str) -> int:
@@ -43,34 +40,8 @@ def _dotted(node: ast.AST) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
-def _is_stub(function: ast.FunctionDef) -> bool:
-    return any(
-        isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node)
-        for node in function.body)
-
-
-def _call_problem(node: ast.Call) -> str | None:
-    name = _dotted(node.func)
-    if name in FORBIDDEN_CALLS:
-        return f"{name}() {FORBIDDEN_CALLS[name]}"
-    if GLOBAL_CHANCE.search(name):
-        return f"{name} uses global chance; draw from lesson.rng or lesson.generator"
-    if name.startswith("sys.path."):
-        return f"{name} changes where Python looks for modules; the library is installed"
-    return None
-
-
-def _import_problem(node: ast.Import | ast.ImportFrom) -> str | None:
-    names = [node.module or ""] if isinstance(
-        node, ast.ImportFrom) else [alias.name for alias in node.names]
-    bad = sorted({name.split(".")[0] for name in names} & FORBIDDEN_IMPORTS)
-    return f"imports {', '.join(bad)}, which lessons do not use" if bad else None
-
-
 def _holds_a_value(message: ast.expr | None) -> bool:
-    """Whether the message of an assertion is text with at least one value in it: f"{x}",
-    "{}".format(x) or "%s" % x.
-    """
+    """Whether an assertion's message holds a value: f"{x}", "{}".format(x) or "%s" % x."""
     match message:
         case ast.JoinedStr(values=parts):
             return any(isinstance(part, ast.FormattedValue) for part in parts)
@@ -84,27 +55,32 @@ def _holds_a_value(message: ast.expr | None) -> bool:
     return False
 
 
-def _assertion_problem(node: ast.Assert) -> str | None:
-    if _holds_a_value(node.msg):
-        return None
-    lacks = "no message" if node.msg is None else "a message without a value"
-    return (f"`{ast.unparse(node)[:60]}` has {lacks}; say in words what was expected, with the "
-            f"numbers found: assert a < b, f'… {{a}}, {{b}}'")
-
-
 def _tree_problems(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
-        problem = _call_problem(node) if isinstance(node, ast.Call) else None
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            problem = _import_problem(node)
-        if isinstance(node, ast.Assert):
-            problem = _assertion_problem(node)
-        if problem:
-            yield problem
+        if isinstance(node, ast.Call):
+            name = _dotted(node.func)
+            if name in FORBIDDEN_CALLS:
+                yield f"{name}() {FORBIDDEN_CALLS[name]}"
+            elif GLOBAL_CHANCE.search(name):
+                yield f"{name} uses global chance; draw from lesson.rng or lesson.generator"
+            elif name.startswith("sys.path."):
+                yield f"{name} changes where Python looks for modules; the library is installed"
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = ([alias.name for alias in node.names] if isinstance(node, ast.Import)
+                     else [node.module or ""])
+            if bad := sorted({name.split(".")[0] for name in names} & FORBIDDEN_IMPORTS):
+                yield f"imports {', '.join(bad)}, which lessons do not use"
+        elif isinstance(node, ast.Assert) and not _holds_a_value(node.msg):
+            lacks = "no message" if node.msg is None else "a message without a value"
+            yield (f"`{ast.unparse(node)[:60]}` has {lacks}; say in words what was expected, with "
+                   "the numbers found: assert a < b, f'… {a}, {b}'")
 
 
 def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
-    return [node for node in tree.body if isinstance(node, ast.FunctionDef) and not _is_stub(node)]
+    """Those that are no stub of an exercise."""
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef)
+            and not any(isinstance(line, ast.Raise) and "NotImplementedError" in ast.dump(line)
+                        for line in node.body)]
 
 
 def _cell_problems(source: str) -> Iterator[tuple[str, str]]:
@@ -131,20 +107,18 @@ def code_problems(card: LessonCard, notebook: Any) -> list[Problem]:
         n_cells += 1
         if re.search(r"^\s*[!%]", cell.source, re.MULTILINE):
             problems.append(Problem(card.id, "code", "a shell line or magic; lessons run as plain "
-                                                     "Python on every system", i))
+                                    "Python on every system", i))
             continue
         try:
-            problems += [
-                Problem(card.id, rule, message, i) for rule, message in _cell_problems(cell.source)
-            ]
+            problems += [Problem(card.id, rule, message, i)
+                         for rule, message in _cell_problems(cell.source)]
             functions += [f.name for f in _functions(ast.parse(cell.source))]
         except SyntaxError as error:
-            problems.append(Problem(card.id, "code", f"line {error.lineno} is not Python: "
-                                                     f"{error.msg}", i))
+            problems.append(Problem(card.id, "code",
+                                    f"line {error.lineno} is not Python: {error.msg}", i))
     if len(functions) > MAX_FUNCTIONS:
         problems.append(Problem(card.id, "length", f"defines {len(functions)} functions "
-                                                   f"({', '.join(functions)}); at most "
-                                                   f"{MAX_FUNCTIONS}"))
+                                f"({', '.join(functions)}); at most {MAX_FUNCTIONS}"))
     if n_cells > MAX_CELLS:
         problems.append(Problem(card.id, "length", f"{n_cells} code cells; at most {MAX_CELLS}"))
     return problems

@@ -71,12 +71,8 @@ class RunResult:
         return self.error is None
 
 
-# --------------------------------------------------------------------------------------- the kernel
-
-
-def kernel_environment(
-    scale: str, folder: Path, *, extra: Mapping[str, str] | None = None
-) -> dict[str, str]:
+def kernel_environment(scale: str, folder: Path, *,
+                       extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The variables of a lesson's kernel: the user's, with scale, threads and offline switches.
 
     Parameters
@@ -167,9 +163,6 @@ def _open_kernel(notebook: Any, *, scale: str, cwd: Path, timeout: float,
             raise
 
 
-# ------------------------------------------------------------------------------------- one notebook
-
-
 def _run_cell(client: Any, cell: Any, position: int) -> tuple[str, tuple[str, ...]] | None:
     """Execute a cell. Returns None, or the error as class and message, and lines that show it."""
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -204,11 +197,10 @@ def _values(client: Any) -> tuple[str, ...]:
     return tuple("".join(texts).splitlines())
 
 
-def run_lesson(
-    notebook: Any, lesson_id: str, *, scale: str | None = None, cwd: Path | None = None,
-    timeout: float = CELL_TIMEOUT, tell: Callable[[int], None] = lambda cell: None,
-    started: Callable[[int], None] = lambda pid: None, extra: Mapping[str, str] | None = None,
-) -> RunResult:
+def run_lesson(notebook: Any, lesson_id: str, *, scale: str | None = None, cwd: Path | None = None,
+               timeout: float = CELL_TIMEOUT, tell: Callable[[int], None] = lambda cell: None,
+               started: Callable[[int], None] = lambda pid: None,
+               extra: Mapping[str, str] | None = None) -> RunResult:
     """Execute a notebook in a clean kernel; its cells get their outputs.
 
     Parameters

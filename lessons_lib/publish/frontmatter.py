@@ -8,7 +8,7 @@ lessons, is `lesson.read_card`. Used by ``lessons build``.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +32,10 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 def _field_problems(card: LessonCard) -> list[str]:
     raw = card.raw
-    problems = [
-        f"`{name}` is missing" for name in FIELDS if name not in OPTIONAL and name not in raw
-    ]
-    problems += [
-        f"`{name}` is no field{_near(str(name), FIELDS)}" for name in raw if name not in FIELDS
-    ]
+    problems = [f"`{name}` is missing"
+                for name in FIELDS if name not in OPTIONAL and name not in raw]
+    problems += [f"`{name}` is no field{_near(str(name), FIELDS)}"
+                 for name in raw if name not in FIELDS]
     if raw.get("id") not in (None, card.id):
         problems.append(f"`id: {shown(raw['id'])}` differs from the file name {card.path.name}")
     if "question" in raw and not (isinstance(raw["question"], str)
@@ -52,21 +50,16 @@ def _field_problems(card: LessonCard) -> list[str]:
     return problems
 
 
-def _minutes_problems(card: LessonCard) -> list[str]:
-    minutes = card.raw.get("minutes", {})
-    right = isinstance(minutes, Mapping) and set(minutes) == {"read", "run"} and all(
-        isinstance(v, numbers.Real) and not isinstance(v, bool) and v > 0 for v in minutes.values())
-    return [] if right or "minutes" not in card.raw else [f"`minutes: {shown(minutes)}` should be "
-                                                          f"{{read: 40, run: 1}}, both above 0"]
-
-
-def _term_problems(card: LessonCard) -> list[str]:
+def _mapping_problems(card: LessonCard) -> Iterator[str]:
+    minutes = card.raw.get("minutes", {"read": 1, "run": 1})
+    if not isinstance(minutes, Mapping) or set(minutes) != {"read", "run"} or not all(
+            isinstance(v, numbers.Real) and not isinstance(v, bool) and v > 0
+            for v in minutes.values()):
+        yield f"`minutes: {shown(minutes)}` should be {{read: 40, run: 1}}, both above 0"
     terms = card.raw.get("terms", {})
-    if not isinstance(terms, Mapping) or not all(
-            isinstance(k, str) and isinstance(v, str) and v.strip() for k, v in terms.items()):
-        return ["`terms` should map each term to one sentence: {vocabulary: the list of known "
-                "words}"]
-    return []
+    if not isinstance(terms, Mapping) or not all(isinstance(k, str) and isinstance(v, str)
+                                                 and v.strip() for k, v in terms.items()):
+        yield "`terms` should map each term to one sentence: {vocabulary: the list of known words}"
 
 
 def _scale_problems(card: LessonCard) -> list[str]:
@@ -85,38 +78,38 @@ def _scale_problems(card: LessonCard) -> list[str]:
             + [f"`scales`: {shown(name)} is no Python name" for name in bad])
 
 
-def _module_exists(name: str) -> bool:
-    path = PACKAGE.joinpath(*name.split("."))
-    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
-
-
 def _reference_problems(card: LessonCard, cards: Iterable[LessonCard],
                         papers: Mapping[str, Entry]) -> list[str]:
     number = {other.id: other.number for other in cards}
-    problems = [
-        f"`needs`: {need!r} is no lesson{_near(need, number)}" for need in card.needs
-        if need not in number
-    ]
-    problems += [
-        f"`needs`: {need!r} comes after this lesson" for need in card.needs
-        if number.get(need, -1) >= card.number
-    ]
-    problems += [
-        f"`papers`: {key!r} is not in references.bib{_near(key, papers)}" for key in card.papers
-        if key not in papers
-    ]
-    problems += [
-        f"`uses`: lessons_lib.{name} does not exist" for name in card.uses
-        if not _module_exists(name)
-    ]
+    problems = [f"`needs`: {need!r} is no lesson{_near(need, number)}"
+                for need in card.needs if need not in number]
+    problems += [f"`needs`: {need!r} comes after this lesson"
+                 for need in card.needs if number.get(need, -1) >= card.number]
+    problems += [f"`papers`: {key!r} is not in references.bib{_near(key, papers)}"
+                 for key in card.papers if key not in papers]
+    for name in card.uses:
+        path = PACKAGE.joinpath(*name.split("."))
+        if not (path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()):
+            problems.append(f"`uses`: lessons_lib.{name} does not exist")
     return problems
 
 
-def validate(card: LessonCard, cards: Iterable[LessonCard], papers: Mapping[str,
-                                                                            Entry]) -> list[str]:
-    """What is wrong with a lesson's front matter, one sentence each; an empty list when nothing is.
+def validate(card: LessonCard, cards: Iterable[LessonCard],
+             papers: Mapping[str, Entry]) -> list[str]:
+    """What is wrong with a lesson's front matter.
 
-    Parameters: card, the lesson; cards, all lessons of the course; papers, the bibliography by key.
+    Parameters
+    ----------
+    card : LessonCard
+    cards : iterable of LessonCard
+        All lessons of the course.
+    papers : mapping of str to Entry
+        The bibliography.
+
+    Returns
+    -------
+    list of str
+        One sentence for each fault.
     """
-    return (_field_problems(card) + _minutes_problems(card) + _term_problems(card) +
-            _scale_problems(card) + _reference_problems(card, cards, papers))
+    return [*_field_problems(card), *_mapping_problems(card), *_scale_problems(card),
+            *_reference_problems(card, cards, papers)]

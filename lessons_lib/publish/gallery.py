@@ -9,11 +9,10 @@ README.md of ``figures/``.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from ..core import DataMissing, write_text
-from ..lesson.course import Course, LessonCard
+from ..lesson.course import Course
 from ..reproduce import Record, entries, headline
 from ..reproduce.entry import Entry, called
 from ..reproduce.recorded import read_record
@@ -23,48 +22,49 @@ __all__ = ["gallery", "write_gallery"]
 
 INTRODUCTION = """# Figures and tables of papers, measured again
 
-Made by `lessons reproduce --gallery` from the records in this folder; nothing on this page is written by hand. Corpora and models are smaller than
-the papers', so directions count and levels do not. Printed and measured numbers are means over the places that both have, if no name says otherwise;
-each record (`.json`) holds all of them, with settings, seed, machine and date. A claim that fails says why, as far as it is known.
+Made by `lessons reproduce --gallery` from the records in this folder; nothing on this page is \
+written by hand. Corpora and models are smaller than
+the papers', so directions count and levels do not. Printed and measured numbers are means over \
+the places that both have, if no name says otherwise;
+each record (`.json`) holds all of them, with settings, seed, machine and date. A claim that fails \
+says why, as far as it is known.
 """
 
 
 def gallery(folder: Path, course: Course | None = None) -> str:
     """The page about all records in a folder, in the order of the lessons, as Markdown.
 
-    Parameters: folder; course, whose lessons and papers are linked, None for the one here. Raises
-    DataMissing for a folder without a record, DamagedFile for a record that cannot be read.
+    Lessons and papers of ``course`` (None: the one here) are linked. Raises DataMissing for a
+    folder without a record, DamagedFile for a record that cannot be read.
     """
     course = course or Course()
-    papers = {
-        key: paper.short
-        for key, paper in read_bibliography(course.notebooks / "references.bib").items()
-    }
+    papers = {key: paper.short
+              for key, paper in read_bibliography(course.notebooks / "references.bib").items()}
     cards = {card.id: card for card in course.cards()}
-    found = [(entry, read_record(file))
-             for entry in entries().values()
-             if (file := folder / f"{entry.id}.json").is_file()]
-    if not found:
+    order = {lesson: number for number, lesson in enumerate(cards)}
+    shown = sorted(((entry, read_record(file)) for entry in entries().values()
+                    if (file := folder / f"{entry.id}.json").is_file()),
+                   key=lambda pair: order.get(pair[0].lesson, len(order)))
+    if not shown:
         raise DataMissing(f"{folder} holds no record of an entry: run lessons reproduce --all "
                           "first, or name another folder by --out")
-    found.sort(
-        key=lambda pair: cards[pair[0].lesson].number if pair[0].lesson in cards else len(cards))
-    sections = [_overview(found, papers)]
-    for lesson in dict.fromkeys(entry.lesson for entry, _ in found):
-        sections.append(_lesson(lesson, cards.get(lesson), folder))
-        sections += [
-            _shown(entry, record, papers.get(entry.paper, entry.paper))
-            for entry, record in found
-            if entry.lesson == lesson
-        ]
-    return "\n".join((INTRODUCTION, *sections))
+    rows = [f"| [{entry.id}](#{entry.id}) | {_cell(papers.get(entry.paper, entry.paper))}, "
+            f"{_cell(entry.item)} | {record.scale} | {record.verdict} |" for entry, record in shown]
+    held = sum(not record.failed for _, record in shown)
+    parts = [INTRODUCTION, f"All claims hold in {held} of {len(shown)}.\n",
+             "| id | paper | scale | claims |", "|---|---|---|---|", *rows, ""]
+    for lesson in dict.fromkeys(entry.lesson for entry, _ in shown):
+        head = lesson
+        if card := cards.get(lesson):
+            link = Path(os.path.relpath(card.notebook, folder)).as_posix()
+            head = f"[{card.number:02d} · {card.title}]({link})"
+        parts += [f"## {head}\n", *(_section(entry, record, papers.get(entry.paper, entry.paper))
+                                    for entry, record in shown if entry.lesson == lesson)]
+    return "\n".join(parts)
 
 
 def write_gallery(folder: Path, course: Course | None = None) -> Path:
-    """Write the page as README.md of a folder and give its path.
-
-    Raises as `gallery`, and OSError.
-    """
+    """Write the page as README.md of a folder and give its path. Raises as `gallery`."""
     path = Path(folder) / "README.md"
     write_text(path, gallery(Path(folder), course))
     return path
@@ -74,36 +74,17 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _overview(found: Sequence[tuple[Entry, Record]], papers: dict[str, str]) -> str:
-    rows = [f"| [{entry.id}](#{entry.id}) | {_cell(papers.get(entry.paper, entry.paper))}, "
-            f"{_cell(entry.item)} | {record.scale} | {record.verdict} |"
-            for entry, record in found]
-    held = sum(not record.failed for _, record in found)
-    return "\n".join((f"All claims hold in {held} of {len(found)}.\n", "| id | paper | scale | "
-                      "claims |", "|---|---|---|---|", *rows, ""))
-
-
-def _lesson(lesson: str, card: LessonCard | None, folder: Path) -> str:
-    if card is None:
-        return f"## {lesson}\n"
-    link = Path(os.path.relpath(card.notebook, folder)).as_posix()
-    return f"## [{card.number:02d} · {card.title}]({link})\n"
-
-
-def _shown(entry: Entry, record: Record, paper: str) -> str:
+def _section(entry: Entry, record: Record, paper: str) -> str:
     """One entry: heading, picture, printed beside measured, claims, reason, what differs."""
     printed, measured = headline(entry, record)
-    picture = (f"![{called(entry.alt, record.settings)}]({record.picture.name})\n"
-               if record.picture
-               else "")
-    claims = [
-        f"- {'holds' if held else '**fails**'}: {called(text, record.settings)}"
-        for text, held in sorted(record.claims.items())
-    ]
-    why = f"*Why:* {entry.why}\n" if record.failed and entry.why else ""
+    alt = called(entry.alt, record.settings)
+    claims = [f"- {'holds' if held else '**fails**'}: {called(text, record.settings)}"
+              for text, held in sorted(record.claims.items())]
     return "\n".join(filter(None, (
-        f'<a id="{entry.id}"></a>\n', f"### {paper}, {entry.item}\n", picture,
+        f'<a id="{entry.id}"></a>\n', f"### {paper}, {entry.item}\n",
+        f"![{alt}]({record.picture.name})\n" if record.picture else "",
         f"| | |\n|---|---|\n| printed | {_cell(printed) or '–'} |\n| measured, {record.scale} "
         f"scale | {_cell(measured) or '–'} |\n",
-        *claims, "", why and f"\n{why}", f"\n{entry.setup.strip()}\n",
+        *claims, f"\n*Why:* {entry.why}\n" if record.failed and entry.why else "",
+        f"\n{entry.setup.strip()}\n",
         f"`lessons reproduce {entry.id}` · [all numbers]({entry.id}.json) · {record.date}\n")))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..core import PROJECT
 from ..lesson.course import LessonCard
 from .clean import WIDGET
 from .problem import Problem
+from .prose import ALT, IMG
 
 __all__ = ["MAX_NOTEBOOK_BYTES", "output_problems", "text_findings"]
 
@@ -29,25 +31,24 @@ PROGRESS_BAR = re.compile(r"\d+%\|.*\|")
 
 
 def text_findings(text: str) -> Iterator[tuple[str, str]]:
-    """(rule, message) for each kind of thing in a text that belongs to one machine or one minute.
-    """
-    own = next((folder for folder in (str(PROJECT), str(Path.home()))
-                if len(folder) > 1 and folder + "/" in text), None)
-    found = own or next(
-        (m[0] for m in (UNIX_PATH.search(text), WINDOWS_PATH.search(text)) if m), None)
-    if found:
-        yield "path", (f"holds the absolute path {found[:60]}; show names, or paths inside the "
+    """(rule, message) for each kind of thing in a text that belongs to one machine or minute."""
+    own = (folder for folder in (str(PROJECT), str(Path.home()))
+           if len(folder) > 1 and folder + "/" in text)
+    others = (m[0] for m in (UNIX_PATH.search(text), WINDOWS_PATH.search(text)) if m)
+    if path := next(chain(own, others), None):
+        yield "path", (f"holds the absolute path {path[:60]}; show names, or paths inside the "
                        "project")
-    for rule, pattern, what in (("timestamp", TIME_STAMP, "the time"), ("address", ADDRESS,
-                                                                        "the memory address"),
+    for rule, pattern, what in (("timestamp", TIME_STAMP, "the time"),
+                                ("address", ADDRESS, "the memory address"),
                                 ("progress bar", PROGRESS_BAR, "the progress bar")):
         if match := pattern.search(text):
             yield rule, f"holds {what} {match[0][:40]}, which differs from run to run"
 
 
 def _joined(value: Any) -> str:
-    return "".join(value) if isinstance(
-        value, list) else value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, list):
+        return "".join(value)
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _data_problems(output: Any) -> Iterator[tuple[str, str]]:
@@ -69,8 +70,7 @@ def _data_problems(output: Any) -> Iterator[tuple[str, str]]:
     if re.search(r"<\s*(script|iframe|object|embed)\b|\son\w+\s*=|javascript:", markup,
                  re.IGNORECASE) or "application/javascript" in data:
         yield "script", "holds a script; stored outputs must be complete without one"
-    if any(not re.search(r"\balt\s*=\s*[\"'][^\"']+", tag)
-           for tag in re.findall(r"<img\b[^>]*>", markup, re.IGNORECASE)):
+    if any(not ALT.search(tag) for tag in IMG.findall(markup)):
         yield "alt text", "an <img> in an HTML output has no alt text"
     for kind, value in data.items():
         if kind.startswith("text/"):
@@ -104,11 +104,9 @@ def output_problems(card: LessonCard, notebook: Any) -> list[Problem]:
     for i, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type == "code" and cell.source.strip():
             number += 1
-            problems += [
-                Problem(card.id, rule, message, i)
-                for rule, message in dict.fromkeys(_cell_findings(cell, number))
-            ]
+            problems += [Problem(card.id, rule, message, i)
+                         for rule, message in dict.fromkeys(_cell_findings(cell, number))]
     if notebook.metadata.get("widgets"):
-        problems.append(Problem(card.id, "widget", "holds the state of widgets; run `lessons "
-                                                   "build`"))
+        problems.append(Problem(card.id, "widget",
+                                "holds the state of widgets; run `lessons build`"))
     return problems

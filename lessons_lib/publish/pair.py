@@ -17,9 +17,8 @@ from ..core import DamagedFile
 from ..lesson.course import LessonCard, split_front_matter
 from .bibliography import Entry
 
-__all__ = [
-    "GENERATED", "generated_cells", "generated_tag", "lesson_table", "notebook_of", "refreshed_text"
-]
+__all__ = ["GENERATED", "generated_cells", "generated_tag", "lesson_table", "notebook_of",
+           "refreshed_text"]
 
 GENERATED = ("opening", "closing", "map", "glossary")
 FORMAT = "md:myst"
@@ -28,7 +27,8 @@ FORMAT = "md:myst"
 HEADER = """\
 jupytext:
   formats: ipynb,md:myst
-  notebook_metadata_filter: lesson,-jupytext.text_representation.format_version,-jupytext.text_representation.jupytext_version
+  notebook_metadata_filter: lesson,-jupytext.text_representation.format_version,\
+-jupytext.text_representation.jupytext_version
   text_representation:
     extension: .md
     format_name: myst
@@ -52,21 +52,14 @@ def _cell_text(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _minutes(card: LessonCard) -> str:
-    read, run = (f"{card.minutes.get(kind, 0):g} "
-                 f"minute{'' if card.minutes.get(kind, 0) == 1 else 's'}"
-                 for kind in ("read", "run"))
-    return f"{read} to read, {run} to run"
-
-
 def _opening(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[str, Entry]) -> str:
-    needs = ", ".join(
-        _link(cards[need]) for need in card.needs if need in cards) or "nothing but curiosity"
-    rows = {
-        "You will": " · ".join(card.you_will), "You need": needs, "Time": _minutes(card),
-        "Papers": " · ".join(papers[key].short for key in card.papers if key in papers) or "none",
-        "Library": " · ".join(f"`lessons_lib.{name}`" for name in card.uses)
-    }
+    needs = ", ".join(_link(cards[need]) for need in card.needs if need in cards)
+    read, run = (f"{(n := card.minutes.get(kind, 0)):g} minute{'' if n == 1 else 's'}"
+                 for kind in ("read", "run"))
+    rows = {"You will": " · ".join(card.you_will), "You need": needs or "nothing but curiosity",
+            "Time": f"{read} to read, {run} to run",
+            "Papers": " · ".join(papers[p].short for p in card.papers if p in papers) or "none",
+            "Library": " · ".join(f"`lessons_lib.{name}`" for name in card.uses)}
     table = "\n".join(f"| **{head}** | {_cell_text(text)} |" for head, text in rows.items())
     return f"# {_label(card)}\n\n**{card.question}**\n\n| | |\n|---|---|\n{table}"
 
@@ -74,49 +67,38 @@ def _opening(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[
 def _closing(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[str, Entry]) -> str:
     order = sorted(cards.values(), key=lambda c: c.number)
     place = [c.id for c in order].index(card.id)
-    links = ([f"Previous: {_link(order[place - 1])}"] if place > 0 else []) + (
-        [f"Next: {_link(order[place + 1])}"] if place + 1 < len(order) else [])
+    links = [f"Previous: {_link(order[place - 1])}"] if place > 0 else []
+    links += [f"Next: {_link(after)}" for after in order[place + 1 : place + 2]]
     # The key stands in front, because the text cites by key: [zipf1949human].
-    listed = "\n".join(
-        f"- `[{key}]` {papers[key].markdown}" for key in card.papers if key in papers)
-    parts = ([f"### Papers\n\n{listed}"] if listed else []) + ([" · ".join(links)] if links else [])
-    return "\n\n".join(parts) or "End of the course so far."
+    listed = [f"- `[{key}]` {papers[key].markdown}" for key in card.papers if key in papers]
+    parts = ["### Papers\n\n" + "\n".join(listed)] if listed else []
+    return "\n\n".join([*parts, *filter(None, [" · ".join(links)])]) or "End of the course so far."
 
 
 def lesson_table(cards: Sequence[LessonCard], *, prefix: str = "") -> str:
-    """The map of lessons as a Markdown table: link, question, minutes, what each needs.
-
-    ``prefix`` stands before the file names.
-    """
+    """The map of lessons as a Markdown table; ``prefix`` stands before the file names."""
     known = {card.id: card for card in cards}
     lines = ["| lesson | question it answers | read / run | needs |", "|---|---|---|---|"]
     for card in sorted(cards, key=lambda c: c.number):
-        needs = ", ".join(
-            f"{known[need].number:02d}" for need in card.needs if need in known) or "–"
+        needs = ", ".join(f"{known[need].number:02d}"
+                          for need in card.needs if need in known) or "–"
         minutes = f"{card.minutes.get('read', 0):g} / {card.minutes.get('run', 0):g} min"
         lines.append(f"| [{_cell_text(_label(card))}]({prefix}{card.stem}.ipynb) | "
                      f"{_cell_text(card.question)} | {minutes} | {needs} |")
     return "\n".join(lines)
 
 
-def _glossary(cards: Mapping[str, LessonCard]) -> str:
-    terms = [(str(term), str(text), card)
-             for card in cards.values()
-             for term, text in card.terms.items()]
-    terms.sort(key=lambda t: (t[0].lower(), t[2].number))
-    rows = [f"| **{_cell_text(term)}** | {_cell_text(text)} | "
-            f"[{card.number:02d}]({card.stem}.ipynb) |" for term, text, card in terms]
-    return "\n".join(["| term | meaning | lesson |", "|---|---|---|", *rows])
-
-
 def generated_cells(card: LessonCard, cards: Sequence[LessonCard],
                     papers: Mapping[str, Entry]) -> dict[str, str]:
     """The text of every cell that the build fills, by tag."""
     known = {c.id: c for c in cards}
-    return {
-        "opening": _opening(card, known, papers), "closing": _closing(card, known, papers),
-        "map": lesson_table(cards), "glossary": _glossary(known)
-    }
+    terms = sorted(((str(term), str(text), c) for c in cards for term, text in c.terms.items()),
+                   key=lambda entry: (entry[0].lower(), entry[2].number))
+    rows = [f"| **{_cell_text(term)}** | {_cell_text(text)} | [{c.number:02d}]({c.stem}.ipynb) |"
+            for term, text, c in terms]
+    glossary = "\n".join(["| term | meaning | lesson |", "|---|---|---|", *rows])
+    return {"opening": _opening(card, known, papers), "closing": _closing(card, known, papers),
+            "map": lesson_table(cards), "glossary": glossary}
 
 
 def generated_tag(cell: Any) -> str | None:
@@ -124,29 +106,39 @@ def generated_tag(cell: Any) -> str | None:
     return next((tag for tag in cell.metadata.get("tags", []) if tag in GENERATED), None)
 
 
-def _lesson_block(header: str) -> str:
-    """The author's lines from ``lesson:`` to the next top-level key, word for word; comments above
-    the block are not kept.
-    """
-    found = re.search(r"^lesson:.*?(?=^\S|\Z)", header, re.DOTALL | re.MULTILINE)
-    return found[0].rstrip("\n") + "\n"
-
-
 def _with_header(header: str, body: str) -> str:
-    return f"---\n{HEADER}{_lesson_block(header)}---\n{body}"
+    """A text with our header and the author's lines from ``lesson:`` to the next top-level key,
+    word for word; comments above that block are not kept.
+    """
+    block = re.search(r"^lesson:.*?(?=^\S|\Z)", header, re.DOTALL | re.MULTILINE)[0].rstrip("\n")
+    return f"---\n{HEADER}{block}\n---\n{body}"
 
 
 def notebook_of(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[str, Entry]) -> Any:
     """The lesson as an unexecuted notebook, with the generated cells as they should be.
 
-    Parameters: card, the lesson; cards, all lessons; papers, the bibliography. Returns an
-    ``nbformat`` notebook. Raises DamagedFile for a text that holds no cell.
+    Parameters
+    ----------
+    card : LessonCard
+    cards : sequence of LessonCard
+        All lessons.
+    papers : mapping of str to Entry
+        The bibliography.
+
+    Returns
+    -------
+    NotebookNode
+
+    Raises
+    ------
+    DamagedFile
+        The text holds no cell.
     """
     import jupytext
     from nbformat.v4 import new_markdown_cell
 
-    notebook = jupytext.reads(
-        _with_header(*split_front_matter(card.path.read_text(encoding="utf-8"))), fmt=FORMAT)
+    notebook = jupytext.reads(_with_header(*split_front_matter(card.path.read_text("utf-8"))),
+                              fmt=FORMAT)
     texts = generated_cells(card, cards, papers)
     body = [cell for cell in notebook.cells if generated_tag(cell) not in ("opening", "closing")]
     if not body:
@@ -161,11 +153,21 @@ def notebook_of(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[s
 
 
 def refreshed_text(card: LessonCard, notebook: Any) -> str:
-    """The lesson's text with generated cells and header as they should be; the author's front
-    matter stays word for word.
+    """The lesson's text with generated cells and header as they should be.
+
+    Parameters
+    ----------
+    card : LessonCard
+        Its front matter stays word for word.
+    notebook : NotebookNode
+        From `notebook_of`.
+
+    Returns
+    -------
+    str
     """
     import jupytext
 
-    header, _ = split_front_matter(card.path.read_text(encoding="utf-8"))
+    header, _ = split_front_matter(card.path.read_text("utf-8"))
     _, body = split_front_matter(jupytext.writes(notebook, fmt=FORMAT))
     return _with_header(header, body)

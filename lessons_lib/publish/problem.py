@@ -1,7 +1,4 @@
-"""One thing that is wrong with a lesson: where it stands, which rule it breaks, and what to do.
-
-Used by every check of `publish`.
-"""
+"""One thing that is wrong with a lesson, as every check of `publish` reports it."""
 
 from __future__ import annotations
 
@@ -12,8 +9,16 @@ __all__ = ["Problem"]
 
 @dataclass(frozen=True)
 class Problem:
-    """``lesson`` (id, or a file of the course), ``cell`` (from 1 among all cells; None for the
-    whole file), ``rule``, ``message``.
+    """One thing to mend. As ``str``: one line.
+
+    Parameters
+    ----------
+    lesson : str
+        Id, or a file of the course.
+    rule, message : str
+        What is broken, and what to do.
+    cell : int or None
+        From 1 among all cells; None for the whole file.
     """
 
     lesson: str

@@ -18,7 +18,17 @@ BEGIN, END = "<!-- lessons:begin -->", "<!-- lessons:end -->"
 
 
 def lesson_map(cards: Sequence[LessonCard]) -> str:
-    """The table of lessons with links that hold from the project's root."""
+    """The table of lessons with links that hold from the project's root.
+
+    Parameters
+    ----------
+    cards : sequence of LessonCard
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
     return lesson_table(cards, prefix="notebooks/")
 
 
@@ -27,7 +37,7 @@ def mapped_readme(readme: Path, cards: Sequence[LessonCard]) -> str:
 
     Raises DamagedFile unless each marker stands there once, in order.
     """
-    text = readme.read_text(encoding="utf-8")
+    text = readme.read_text("utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
         raise DamagedFile(f"{readme.name} needs one line {BEGIN} and, below it, one line {END}; "
                           "the map of lessons goes between them")
@@ -36,9 +46,25 @@ def mapped_readme(readme: Path, cards: Sequence[LessonCard]) -> str:
 
 
 def write_map(readme: Path, cards: Sequence[LessonCard]) -> bool:
-    """Bring the README's map up to date, atomically. Returns whether anything changed."""
+    """Bring the README's map up to date, atomically.
+
+    Parameters
+    ----------
+    readme : Path
+    cards : sequence of LessonCard
+
+    Returns
+    -------
+    bool
+        Whether anything changed.
+
+    Raises
+    ------
+    DamagedFile
+        A marker is missing, or stands there twice.
+    """
     new = mapped_readme(readme, cards)
-    changed = new != readme.read_text(encoding="utf-8")
+    changed = new != readme.read_text("utf-8")
     if changed:
         write_text(readme, new)
     return changed

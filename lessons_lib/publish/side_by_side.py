@@ -67,6 +67,10 @@ def default_jobs() -> int:
 
     Two on two cores, with one thread each; from four cores on, each lesson keeps its two threads.
     Each is given 2 GB.
+
+    Returns
+    -------
+    int
     """
     import psutil
 
@@ -82,9 +86,6 @@ def _threads(jobs: int) -> dict[str, str]:
         return {}
     threads = max(1, min(THREADS, available_cores() // jobs))
     return thread_environment(threads) | {"LESSONS_THREADS": str(threads)}
-
-
-# -------------------------------------------------------------------------------------------- times
 
 
 class _Times:
@@ -119,12 +120,8 @@ class _Times:
             write_json(self.file, times)
 
 
-# ------------------------------------------------------------------------------------------ lessons
-
-
 class _Job:
-    """One lesson in a thread, which puts ``(job, cell)`` before each cell and ``(job, None)`` at
-    the end."""
+    """One lesson in a thread, which puts ``(job, cell)`` before each cell, then ``(job, None)``."""
 
     def __init__(self, card: LessonCard, number: int, notebook: Any, events: queue.SimpleQueue,
                  options: Mapping[str, Any]):
@@ -167,11 +164,10 @@ class _Job:
             end_kernel(self._kernel)
 
 
-def run_lessons(
-    ids: Sequence[str] | None = None, *, scale: str | None = None, course: Course | None = None,
-    timeout: float = CELL_TIMEOUT, jobs: int = 1,
-    on_cell: Callable[[Progress], None] | None = None, extra: Mapping[str, str] | None = None,
-) -> Generator[RunResult, None, None]:
+def run_lessons(ids: Sequence[str] | None = None, *, scale: str | None = None,
+                course: Course | None = None, timeout: float = CELL_TIMEOUT, jobs: int = 1,
+                on_cell: Callable[[Progress], None] | None = None,
+                extra: Mapping[str, str] | None = None) -> Generator[RunResult, None, None]:
     """Run lessons, each in a clean kernel; yields a `RunResult` as each ends.
 
     Parameters
@@ -213,10 +209,9 @@ def run_lessons(
                      on_cell or (lambda progress: None))
 
 
-def _run_each(
-    wanted: Sequence[LessonCard], read: Callable[[LessonCard], Any], options: Mapping[str, Any],
-    jobs: int, times: _Times, on_cell: Callable[[Progress], None],
-) -> Generator[RunResult, None, None]:
+def _run_each(wanted: Sequence[LessonCard], read: Callable[[LessonCard], Any],
+              options: Mapping[str, Any], jobs: int, times: _Times,
+              on_cell: Callable[[Progress], None]) -> Generator[RunResult, None, None]:
     events: queue.SimpleQueue = queue.SimpleQueue()
     running: list[_Job] = []
     waiting = list(wanted)
@@ -234,11 +229,11 @@ def _run_each(
                 continue
             if cell is not None:
                 job.cell = cell
-                on_cell(Progress(
-                    job.card.id, job.number, len(wanted), cell, job.n_cells,
-                    _seconds_left(running, waiting, jobs, times),
-                    sum(times.last(job.card) or ()) or None,
-                    tuple(j.card.id for j in running), len(wanted) - len(waiting) - len(running)))
+                on_cell(Progress(job.card.id, job.number, len(wanted), cell, job.n_cells,
+                                 _seconds_left(running, waiting, jobs, times),
+                                 sum(times.last(job.card) or ()) or None,
+                                 tuple(j.card.id for j in running),
+                                 len(wanted) - len(waiting) - len(running)))
                 continue
             running.remove(job)
             job.thread.join()

@@ -1,6 +1,4 @@
-"""Pages held against the rules of axe-core, in the browser: what somebody who listens to a page, or
-has no mouse, cannot use.
-"""
+"""Pages against the rules of axe-core: what a listener, or a user without a mouse, cannot use."""
 
 from __future__ import annotations
 
@@ -14,17 +12,23 @@ from lessons_lib.npm import installed
 __all__ = ["Problem", "pages_of", "problems"]
 
 IMPACTS = ("serious", "critical")
-RUN = """async (impacts) => (await axe.run(document, {resultTypes: ["violations"]})).violations.filter(rule => impacts.includes(rule.impact))
+RUN = """async (impacts) => (await axe.run(document, {resultTypes: ["violations"]})).violations
+    .filter(rule => impacts.includes(rule.impact))
     .map(rule => [rule.id, rule.impact, rule.help, rule.nodes.length, rule.nodes[0].html])"""
 # What somebody can click on, and what the Tab key goes past. Plotly draws its sliders and menus as
 # pictures.
 UNREACHABLE = """() => [...document.querySelectorAll(
-    "a[href], button, input, select, textarea, summary, [role=button], [role=slider], .updatemenu-button, .updatemenu-item-rect, .slider-group")]
-    .filter(control => control.checkVisibility({checkOpacity: true, checkVisibilityCSS: true}) && !control.disabled && control.tabIndex < 0)
-    .filter(control => control.getAttribute("aria-hidden") !== "true" && !control.closest("[role=radiogroup], [role=tablist], [inert]"))
-    .map(control => ["keyboard", "serious", "Every control is reached by the Tab key", 1, control.outerHTML])"""
+    "a[href], button, input, select, textarea, summary, [role=button], [role=slider], " +
+    ".updatemenu-button, .updatemenu-item-rect, .slider-group")]
+    .filter(control => control.checkVisibility({checkOpacity: true, checkVisibilityCSS: true})
+        && !control.disabled && control.tabIndex < 0)
+    .filter(control => control.getAttribute("aria-hidden") !== "true"
+        && !control.closest("[role=radiogroup], [role=tablist], [inert]"))
+    .map(control => ["keyboard", "serious", "Every control is reached by the Tab key", 1,
+        control.outerHTML])"""
 # Figures come alive when they are looked at, and with them their controls.
-LOOK_AT_FIGURES = """async () => { for (const figure of document.querySelectorAll("figure.interactive")) {
+LOOK_AT_FIGURES = """async () => {
+  for (const figure of document.querySelectorAll("figure.interactive")) {
     figure.scrollIntoView(); await new Promise(done => setTimeout(done, 100)) } }"""
 # A page has thousands of coloured words of code and of letters that MathJax draws as paths. One
 # word of each colour and no letter is enough, for the
@@ -33,8 +37,10 @@ THIN_OUT = """() => {
     document.querySelectorAll("mjx-container svg").forEach(formula => formula.replaceChildren());
     const seen = new Set();
     for (const word of document.querySelectorAll("pre span[class]")) {
-        const kind = [word, word.parentElement, word.closest("[class*=highlight]")].map(place => place?.className).join("|");
-        if (!word.childElementCount && seen.size === seen.add(kind).size) word.replaceWith(word.textContent); } }"""
+        const kind = [word, word.parentElement, word.closest("[class*=highlight]")]
+            .map(place => place?.className).join("|");
+        if (!word.childElementCount && seen.size === seen.add(kind).size)
+            word.replaceWith(word.textContent); } }"""
 
 
 @dataclass(frozen=True)
@@ -54,10 +60,9 @@ class Problem:
 
 
 def pages_of(folder: Path) -> list[Path]:
-    """All HTML pages of a folder; what lies in ``_static`` are parts that a theme makes pages of.
-    """
-    return sorted(
-        path for path in folder.rglob("*.html") if "_static" not in path.relative_to(folder).parts)
+    """All HTML pages of a folder but the parts of a theme in ``_static``."""
+    return sorted(path for path in folder.rglob("*.html")
+                  if "_static" not in path.relative_to(folder).parts)
 
 
 def problems(window: Any, pages: Sequence[Path], *, root: Path) -> list[Problem]:

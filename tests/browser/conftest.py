@@ -31,11 +31,7 @@ def browser_missing() -> str | None:
 
 @pytest.fixture
 def browser() -> Iterator[Any]:
-    """Headless Chromium.
-
-    It lives for one test only: Playwright's event loop must not meet that of another test in the
-    same process.
-    """
+    """Headless Chromium, for one test only: Playwright's event loop must meet no other."""
     if reason := browser_missing():
         pytest.skip(reason)
     from playwright.sync_api import sync_playwright
@@ -50,9 +46,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def context(browser: Any) -> Iterator[Any]:
-    """A window without a past, of the size of a laptop's; ``context.requests`` is what its pages
-    ask for.
-    """
+    """A window without a past; ``context.requests`` is what its pages ask for."""
     window = browser.new_context(viewport={"width": 1280, "height": 900})
     window.set_default_timeout(PATIENCE)
     window.requests = Requests(window)
@@ -75,9 +69,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture
 def pictures(tmp_path: Path) -> Path:
-    """Where screenshots go: the folder that LESSONS_TEST_SCREENSHOTS names, else one that goes with
-    the test.
-    """
+    """Where screenshots go: LESSONS_TEST_SCREENSHOTS, else a folder of the test."""
     folder = Path(os.environ.get("LESSONS_TEST_SCREENSHOTS") or tmp_path)
     folder.mkdir(parents=True, exist_ok=True)
     return folder

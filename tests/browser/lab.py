@@ -1,6 +1,4 @@
-"""Servers for the tests in a browser: folders of their own, a free port, a token, and a watch on
-every address their processes try to reach.
-"""
+"""Servers for the tests in a browser, and a watch on every address they try to reach."""
 
 from __future__ import annotations
 
@@ -44,34 +42,27 @@ def free_port(following: int = 0) -> int:
 
 
 def private_environment(folder: Path, **more: str) -> dict[str, str]:
-    """The variables of a server that knows nothing of this user: its settings, caches and outputs
-    lie in ``folder``, lessons run at smoke scale.
-    """
-    own = {
-        name: str(folder / name.lower())
-        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR",
-                     "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR",
-                     "LESSONS_CACHE", "LESSONS_OUTPUT")
-    }
+    """The variables of a server at smoke scale that knows nothing of this user."""
+    own = {name: str(folder / name.lower())
+           for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR",
+                        "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR",
+                        "LESSONS_CACHE", "LESSONS_OUTPUT")}
     for file, settings in QUIET.items():
         path = Path(own["JUPYTERLAB_SETTINGS_DIR"], file)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings), "utf-8")
-    kept = ({
-        k: v for k, v in os.environ.items() if not k.startswith(("LESSONS_", "JUPYTER", "PYTEST"))
-    })
-    path = os.pathsep.join(
-        [str(WATCH), str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return (kept | own | thread_environment() | {
-        "LESSONS_SCALE": "smoke", "LESSONS_NO_VENV": "1", "PYTHONPATH": path, "TQDM_DISABLE": "1",
-        "LESSONS_TEST_CALLS": str(folder / "calls.txt"), "PYDEVD_DISABLE_FILE_VALIDATION": "1"
-    } | more)
+    kept = ({k: v
+             for k, v in os.environ.items() if not k.startswith(("LESSONS_", "JUPYTER", "PYTEST"))})
+    path = os.pathsep.join([str(WATCH), str(PROJECT),
+                            *filter(None, [os.environ.get("PYTHONPATH")])])
+    return (kept | own | thread_environment() | {"LESSONS_SCALE": "smoke", "LESSONS_NO_VENV": "1",
+                                                 "PYTHONPATH": path, "TQDM_DISABLE": "1",
+                                                 "LESSONS_TEST_CALLS": str(folder / "calls.txt"),
+                                                 "PYDEVD_DISABLE_FILE_VALIDATION": "1"} | more)
 
 
 class Server:
-    """A process that serves pages at ``url`` until it is stopped, with the log of what it said and
-    the list of what it called.
-    """
+    """A process that serves ``url``, with the log of what it said and a list of its calls."""
 
     def __init__(self, command: Sequence[str], folder: Path, *, url: str, ready: str,
                  environment: Mapping[str, str]) -> None:
@@ -96,10 +87,7 @@ class Server:
         return path.read_text("utf-8").splitlines() if path.exists() else []
 
     def wait(self) -> None:
-        """Come back once it answers.
-
-        Raises RuntimeError with its last words when it ended, or said nothing for too long.
-        """
+        """Come back once it answers. Raises RuntimeError with its last words where it does not."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and self._process.poll() is None:
             try:
@@ -110,9 +98,7 @@ class Server:
         raise RuntimeError(f"the server did not come up: {self.log()}")
 
     def stop(self) -> None:
-        """End it and all that it started, at once: all they would put in order are folders of the
-        test, and a hub takes ten seconds for it.
-        """
+        """End it and all that it started, at once: a hub takes ten seconds to do it in order."""
         import psutil
 
         try:
@@ -136,18 +122,15 @@ class Lab(Server):
             shutil.copy(Course().card(lesson).notebook, notebooks)
         port, self._token = free_port(), secrets.token_hex(16)
         url = f"http://127.0.0.1:{port}"
-        options = [
-            "--no-browser", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
-            "--ServerApp.port_retries=0", "--expose-app-in-browser",
-            f"--ServerApp.root_dir={notebooks}", "--LabApp.extension_manager=readonly",
-            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", *AS_ROOT
-        ]
+        options = ["--no-browser", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
+                   "--ServerApp.port_retries=0", "--expose-app-in-browser",
+                   f"--ServerApp.root_dir={notebooks}", "--LabApp.extension_manager=readonly",
+                   "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", *AS_ROOT]
         super().__init__([sys.executable, "-m", "jupyterlab", *options], folder, url=url,
                          ready=f"{url}/api/status?token={self._token}",
                          environment=private_environment(folder, JUPYTER_TOKEN=self._token))
 
     def address(self, lesson: str) -> str:
         """Where a lesson opens in a workspace of its own."""
-        return (
-            f"{self.url}/lab/workspaces/{lesson}/tree/{Course().card(lesson).notebook.name}?reset&token={self._token}"
-        )
+        place = f"{lesson}/tree/{Course().card(lesson).notebook.name}"
+        return f"{self.url}/lab/workspaces/{place}?reset&token={self._token}"

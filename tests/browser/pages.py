@@ -1,7 +1,4 @@
-"""A lesson as a reader has it: open in JupyterLab in a real browser.
-
-What is asked of the page itself stands in ``notebook.js``.
-"""
+"""A lesson as a reader has it, in JupyterLab; what a page is asked stands in ``notebook.js``."""
 
 from __future__ import annotations
 
@@ -17,9 +14,7 @@ CONTROLS = ".noUi-handle, .widget-toggle-buttons button:not(.mod-active), .widge
 
 
 class Requests:
-    """All addresses that the pages of a window ask for, and those of them that lie outside this
-    machine.
-    """
+    """All addresses that the pages of a window ask for, and those outside this machine."""
 
     def __init__(self, window: Any) -> None:
         self.all: list[str] = []
@@ -29,11 +24,8 @@ class Requests:
 
     def outside(self) -> list[str]:
         """Addresses of other machines; a page's own data (``data:``, ``blob:``) is no request."""
-        return ([
-            url for url in self.all
-            if urlsplit(url).scheme in ("http", "https", "ws",
-                                        "wss") and urlsplit(url).hostname not in HERE
-        ])
+        return ([url for url in self.all if urlsplit(url).scheme in ("http", "https", "ws", "wss")
+                 and urlsplit(url).hostname not in HERE])
 
 
 class LessonPage:
@@ -54,29 +46,21 @@ class LessonPage:
         self.page.evaluate("() => notebook.run()")
 
     def finish(self, *, minutes: float = 8) -> None:
-        """Come back when the last cell has run.
-
-        Raises AssertionError unless each has, in order, without an error.
-        """
+        """Come back when the last cell has run, each in order and without an error."""
         self.page.wait_for_function("notebook.ran !== null", timeout=minutes * MINUTE)
         assert self.page.evaluate("notebook.ran") == "done"
         assert self.errors() == []
-        assert [cell["count"] for cell in self.cells()] == list(range(
-            1,
-            len(self.cells()) + 1)), "a cell was left out, or the kernel was not fresh"
+        assert [cell["count"] for cell in self.cells()] == list(
+            range(1, len(self.cells()) + 1)), "a cell was left out, or the kernel was not fresh"
 
     def cells(self) -> list[dict[str, Any]]:
-        """Code cells as they stand: ``count`` of the execution, ``source``, ``outputs`` as a
-        notebook stores them.
-        """
+        """Code cells: ``count`` of the execution, ``source``, stored ``outputs``."""
         return self.page.evaluate("notebook.cells()")
 
     def errors(self) -> list[str]:
         """What went wrong in a cell."""
-        return ([
-            f"{output['ename']}: {output['evalue']}" for cell in self.cells()
-            for output in cell["outputs"] if output["output_type"] == "error"
-        ])
+        return ([f"{output['ename']}: {output['evalue']}" for cell in self.cells()
+                 for output in cell["outputs"] if output["output_type"] == "error"])
 
     def scroll_to(self, mark: str) -> None:
         """Bring the picture of the cell whose source holds ``mark`` into view."""
@@ -88,9 +72,7 @@ class LessonPage:
         return self.page.evaluate("mark => notebook.picture(mark)", mark)
 
     def tab_to(self, mark: str, *, most: int = 60) -> str:
-        """Go from the cell to its control by the Tab key alone, and return what has the focus then:
-        as much as a reader without a mouse can do.
-        """
+        """Go from the cell to its control by the Tab key alone; what has the focus then."""
         self.page.wait_for_function(
             "([mark, controls]) => "
             "notebook.find(mark).node.querySelector(controls)", arg=[mark, CONTROLS])
@@ -103,8 +85,7 @@ class LessonPage:
         raise AssertionError(f"{most} times Tab did not reach the control of the cell with {mark}")
 
     def wait_for_another_picture(self, mark: str, before: str) -> None:
-        """Come back when the picture of the cell has changed: the way through the kernel and back.
-        """
+        """Come back when the kernel has changed the picture of the cell."""
         self.page.wait_for_function("arguments => notebook.changed(arguments)", arg=[mark, before])
 
     def close(self) -> None:

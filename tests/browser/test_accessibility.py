@@ -1,6 +1,4 @@
-"""The site for everybody: axe-core finds no serious problem, every control is reached by the
-keyboard, and no page asks another machine.
-"""
+"""The site: no serious problem for axe-core, every control by the keyboard, no other machine."""
 
 from __future__ import annotations
 
@@ -14,15 +12,15 @@ from lessons_lib.npm import npm_missing
 from .axe import pages_of, problems
 from .pages import PATIENCE
 
-SOUND = """<!doctype html><html lang="en"><head><title>A page</title><style>.k { color: #060; }</style></head>
+SOUND = """<!doctype html><html lang="en"><head><title>A page</title>
+<style>.k { color: #060; }</style></head>
 <body><main><h1>A page</h1><p>Words that can be read.</p>
-<img alt="A line that rises" src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><a href="#x">on</a><button>go</button>
-<pre class="highlight"><span class="k">for</span> <span class="k">if</span></pre></main></body></html>"""
-FLAWS = {
-    "image-alt": ('alt="A line that rises"', ""), "html-has-lang": (' lang="en"', ""),
-    "link-name": (">on</a>", "></a>"), "color-contrast": ("#060", "#bbb"),
-    "keyboard": ("<button>", '<button tabindex="-1">')
-}
+<img alt="A line that rises" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">
+<a href="#x">on</a><button>go</button><pre class="highlight"><span class="k">for</span>
+<span class="k">if</span></pre></main></body></html>"""
+FLAWS = {"image-alt": ('alt="A line that rises"', ""), "html-has-lang": (' lang="en"', ""),
+         "link-name": (">on</a>", "></a>"), "color-contrast": ("#060", "#bbb"),
+         "keyboard": ("<button>", '<button tabindex="-1">')}
 EACH_KIND = ("index.html", "leaderboard.html", "figures/README.html",
              "notebooks/02_bag_of_words.html", "reference/words.html")
 
@@ -36,11 +34,9 @@ def rules() -> None:
 
 @pytest.fixture
 def site(request: pytest.FixtureRequest) -> Path:
-    """The folder of the site that LESSONS_TEST_SITE names, else of the one that is made once for
-    all tests.
-    """
-    return Path(
-        os.environ.get("LESSONS_TEST_SITE") or request.getfixturevalue("course_site").folder)
+    """The site that LESSONS_TEST_SITE names, else the one made once for all tests."""
+    return Path(os.environ.get("LESSONS_TEST_SITE")
+                or request.getfixturevalue("course_site").folder)
 
 
 def test_a_sound_page_has_no_problem_and_each_planted_flaw_is_found(rules, context, tmp_path):

@@ -1,8 +1,4 @@
-"""A class of two in a real browser: each logs in with a password of their own, and runs lesson 01
-on a server of their own, at smoke scale.
-
-One test, because a hub takes longer to start than to turn somebody away.
-"""
+"""A class of two in a real browser: own passwords, own servers, lesson 01 at smoke scale."""
 
 from __future__ import annotations
 
@@ -23,7 +19,8 @@ from .pages import PATIENCE, LessonPage
 FOR_THE_TEST = """
 import os
 c.Spawner.args = [*c.Spawner.args, "--LabApp.expose_app_in_browser=True", *{as_root}]
-c.Spawner.environment = c.Spawner.environment | {{"PYTHONPATH": os.pathsep.join(["{watch}", c.Spawner.environment["PYTHONPATH"]])}}
+path = os.pathsep.join(["{watch}", c.Spawner.environment["PYTHONPATH"]])
+c.Spawner.environment = c.Spawner.environment | {{"PYTHONPATH": path}}
 c.Spawner.env_keep = ["LESSONS_TEST_CALLS", "JUPYTERLAB_SETTINGS_DIR"]
 """
 LIMIT_GB = 3.0
@@ -34,15 +31,14 @@ class Class:
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder / "class"
-        self.passwords = write_hub(
-            Hub(("anna", "bo"), port=port, scale="smoke", memory_gb=LIMIT_GB), self.folder)
+        self.passwords = write_hub(Hub(("anna", "bo"), port=port, scale="smoke",
+                                       memory_gb=LIMIT_GB), self.folder)
         with open(self.folder / "jupyterhub_config.py", "a", encoding="utf-8") as config:
             config.write(FOR_THE_TEST.format(as_root=AS_ROOT, watch=WATCH))
         url = f"http://127.0.0.1:{port}"
-        self.server = Server(
-            [sys.executable, "-m", "jupyterhub", "-f",
-             str(self.folder / "jupyterhub_config.py")], folder, url=url, ready=f"{url}/hub/health",
-            environment=private_environment(folder))
+        self.server = Server([sys.executable, "-m", "jupyterhub", "-f",
+                              str(self.folder / "jupyterhub_config.py")], folder, url=url,
+                             ready=f"{url}/hub/health", environment=private_environment(folder))
 
     def log_in(self, page: Any, name: str, password: str) -> None:
         """Fill in the form of the first page."""
@@ -53,10 +49,8 @@ class Class:
 
     def server_of(self, name: str) -> psutil.Process:
         """The process of a student's server."""
-        (found,) = ([
-            process for process in psutil.Process(self.server.pid).children()
-            if process.environ().get("USER") == name
-        ])
+        (found,) = ([process for process in psutil.Process(self.server.pid).children()
+                     if process.environ().get("USER") == name])
         return found
 
 
@@ -86,7 +80,7 @@ def turned_away(page: Any, hub: Class) -> None:
 
 
 @pytest.mark.slow
-def test_two_students_run_lesson_01_each_on_a_server_of_their_own_and_a_wrong_password_opens_nothing(
+def test_two_students_run_lesson_01_on_servers_of_their_own_and_a_wrong_password_opens_nothing(
         browser, context, hub, pictures):
     turned_away(context.new_page(), hub)
     pages = {}
@@ -108,9 +102,8 @@ def test_two_students_run_lesson_01_each_on_a_server_of_their_own_and_a_wrong_pa
         assert (hub.folder / "homes" / name / "output" / "figures").is_dir()
         server = hub.server_of(name)
         if sys.platform == "linux":              # elsewhere no process has such a limit
-            assert all(
-                process.rlimit(psutil.RLIMIT_DATA)[0] == LIMIT_GB * 1e9
-                for process in (server, *server.children(recursive=True)))
+            assert all(process.rlimit(psutil.RLIMIT_DATA)[0] == LIMIT_GB * 1e9
+                       for process in (server, *server.children(recursive=True)))
     answer = pages["anna"].page.goto(f"{hub.server.url}/user/bo/lab")
     assert answer.status in (403, 404), "Anna has no business on Bo's server"
     assert hub.server.calls() == []

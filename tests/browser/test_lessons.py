@@ -1,6 +1,4 @@
-"""Lessons in JupyterLab in a real browser, at smoke scale: they run whole from a fresh kernel, a
-control moves the picture, nothing calls home.
-"""
+"""Lessons in a real browser: they run whole, a control moves the picture, nothing calls home."""
 
 from __future__ import annotations
 
@@ -14,13 +12,11 @@ from .pages import LessonPage
 
 # Lesson, a mark of the cell with a control, the key that moves the control once it has the focus: a
 # button is pressed.
-CONTROLS = {
-    "start_here": ('id="start_here_preview"', "Space"),
-    "anisotropy": ('id="anisotropy_layers"', "Space"), "bert_whitening": ('id="whitening_dials"',
-                                                                          "ArrowRight"),
-    "simcse": ('id="simcse_temperature_dial"', "Space"), "word2vec": ('id="word2vec_training"',
-                                                                      "ArrowLeft")
-}
+CONTROLS = {"start_here": ('id="start_here_preview"', "Space"),
+            "anisotropy": ('id="anisotropy_layers"', "Space"),
+            "bert_whitening": ('id="whitening_dials"', "ArrowRight"),
+            "simcse": ('id="simcse_temperature_dial"', "Space"),
+            "word2vec": ('id="word2vec_training"', "ArrowLeft")}
 
 
 @pytest.mark.slow
@@ -49,9 +45,8 @@ def test_a_request_to_another_machine_is_seen(context):
     page.set_content('<img src="http://elsewhere.example/pixel.png"><script>new '
                      'WebSocket("ws://elsewhere.example/talk")</script>')
     page.wait_for_timeout(200)
-    assert context.requests.outside() == [
-        "http://elsewhere.example/pixel.png", "ws://elsewhere.example/talk"
-    ]
+    assert context.requests.outside() == ["http://elsewhere.example/pixel.png",
+                                          "ws://elsewhere.example/talk"]
 
 
 def test_a_process_that_calls_another_machine_is_stopped_and_told(tmp_path):

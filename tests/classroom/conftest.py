@@ -17,9 +17,7 @@ LIMITS = Limits(cell=1.5, call=1.5, total=40.0, memory=700_000_000)
 
 @pytest.fixture
 def confined() -> None:
-    """Skip where this system cannot confine a submission: grading refuses to run there, which other
-    tests check.
-    """
+    """Skip where this system cannot confine a submission: grading refuses to run there."""
     if missing := missing_protections():
         pytest.skip(f"this system cannot confine a submission: {', '.join(missing)} (Linux 5.13 or "
                     "newer can)")
@@ -33,9 +31,7 @@ def assignment(tmp_path: Path) -> Assignment:
 
 @pytest.fixture
 def hand_in(assignment: Assignment) -> Callable[..., Path]:
-    """``hand_in(student, overlap_cosine="code", …)``: the student's notebook with stubs replaced;
-    ``before`` and ``after`` add cells.
-    """
+    """``hand_in(student, overlap_cosine="code", …)``; ``before`` and ``after`` add cells."""
 
     def write(student: str, *, before: list[str] = (), after: list[str] = (),
               **answers: str) -> Path:

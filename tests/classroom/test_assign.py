@@ -1,6 +1,4 @@
-"""Assignments: every exercise of every lesson is in, no solution is out, and the solved copies get
-all points.
-"""
+"""Assignments: every exercise is in, no solution is out, the solved copies get all points."""
 
 from __future__ import annotations
 
@@ -60,9 +58,8 @@ def test_the_students_notebook_holds_no_solution_and_runs_nothing_but_stubs(less
             assert solution_text(exercise) not in text
 
 
-@pytest.mark.parametrize(
-    "lesson",
-    [pytest.param(i, marks=pytest.mark.slow) if i == "gpu_kernels" else i for i in LESSONS])
+@pytest.mark.parametrize("lesson", [pytest.param(i, marks=pytest.mark.slow) if i == "gpu_kernels"
+                                    else i for i in LESSONS])
 def test_the_solved_copy_gets_all_points_and_the_stubs_none(lesson, confined, tmp_path):
     made = assign([lesson], tmp_path / "hw", seed=7)
     stem = made.lessons[lesson]["stem"]

@@ -1,6 +1,4 @@
-"""Three sample submissions (all right, half right, hostile), and everything else that a class may
-hand in: each costs only itself.
-"""
+"""Three samples (right, half right, hostile), and all else: each costs only itself."""
 
 from __future__ import annotations
 
@@ -23,9 +21,6 @@ pytestmark = pytest.mark.usefixtures("confined")
 
 def points(rows, student: str) -> list[float]:
     return [rows[student, name].points for name in EXERCISES]
-
-
-# ------------------------------------------------------------------------------ the three samples
 
 
 def test_all_right_gets_all_points(hand_in, graded, right):
@@ -82,12 +77,8 @@ def test_hostile_gets_nothing_and_takes_nothing_from_others(hand_in, graded, rig
     assert [points(rows, name) for name in others] == [[1, 1, 1]] * 2
     assert {path: (path.stat().st_mode, path.read_bytes())
             for path in assignment.folder.rglob("*") if path.is_file()} == before
-    assert [
-        p for p in psutil.Process().children(recursive=True) if "sandbox" in " ".join(p.cmdline())
-    ] == []
-
-
-# ------------------------------------------------------------------------------ one evil at a time
+    assert [p for p in psutil.Process().children(recursive=True)
+            if "sandbox" in " ".join(p.cmdline())] == []
 
 
 @pytest.mark.parametrize("evil, remark", [
@@ -112,11 +103,10 @@ def test_an_answer_that_misbehaves_costs_its_own_exercise_only(hand_in, graded, 
     assert remark in rows["eve", "overlap_cosine"].remark
 
 
-@pytest.mark.parametrize("evil", [
-    "while True: pass", "import os; os._exit(0)", "import ctypes; ctypes.string_at(0)",
-    "raise SystemExit", "1 +", "import builtins; builtins.len = lambda x: 3",
-    "x = bytearray(5_000_000_000)",
-])
+@pytest.mark.parametrize("evil", ["while True: pass", "import os; os._exit(0)",
+                                  "import ctypes; ctypes.string_at(0)", "raise SystemExit", "1 +",
+                                  "import builtins; builtins.len = lambda x: 3",
+                                  "x = bytearray(5_000_000_000)"])
 def test_a_cell_that_crashes_or_loops_is_left_out_and_the_answers_count(
         hand_in, graded, right, evil):
     hand_in("eve", before=[evil], **right)
@@ -164,9 +154,8 @@ def test_a_cell_that_stops_is_told_with_its_error_and_its_line_and_is_not_called
 
 def test_an_answer_learned_by_heart_fails_on_inputs_it_has_not_seen(hand_in, graded, right):
     table = ("def words_needed(counts, share):\n    known = {(4, 3, 2, 1, .5): 2, (4, 3, 2, 1, "
-             ".7): 2, (1, 2, 3, 4, .7): 2,\n"
-             "             (10, 1, 1, 1, 1, .5): 1, (5, 5, 5, 5, 1.): 4}\n    return "
-             "known.get((*counts, share), 15)")
+             ".7): 2, (1, 2, 3, 4, .7): 2,\n             (10, 1, 1, 1, 1, .5): 1, (5, 5, 5, 5, "
+             "1.): 4}\n    return known.get((*counts, share), 15)")
     hand_in("parrot", words_needed=table, overlap_cosine="def overlap_cosine(a, b):\n    import "
                                                          "lessons_lib.exercises.one_hot as x\n"
             "    return x.EXERCISES['overlap_cosine'].solution(a, b)")
@@ -180,9 +169,8 @@ def test_the_solutions_and_the_seed_cannot_be_read(hand_in, graded, right, assig
     from lessons_lib.exercises import one_hot
 
     peek = "def overlap_cosine(a, b):\n    return open({!r}).read()"
-    hand_in(
-        "eve", overlap_cosine=peek.format(one_hot.__file__), words_needed=peek.format(
-            str(assignment.folder / "grading/assignment.json")).replace(
+    hand_in("eve", overlap_cosine=peek.format(one_hot.__file__),
+            words_needed=peek.format(str(assignment.folder / "grading/assignment.json")).replace(
                 "overlap_cosine", "words_needed"))
     rows = graded()
     assert "PermissionError" in rows["eve", "overlap_cosine"].remark
@@ -217,9 +205,6 @@ def test_a_forged_message_costs_its_own_exercise_and_neither_the_class_nor_its_t
 def test_what_is_no_number_is_no_answer(hand_in, graded, right, number):
     hand_in("eve", **right | {"equidistant": f"my_points = [[{number}] * 3] * 4"})
     assert points(graded(), "eve") == [1, 1, 0]
-
-
-# ------------------------------------------------------------------------------ no notebook
 
 
 @pytest.mark.parametrize("content", [
@@ -263,9 +248,6 @@ def test_links_pipes_and_huge_files_are_not_opened(assignment, graded, hand_in, 
             ] == [[0, 0, 0]] * 3 + [[1, 1, 1]]
     assert "a link, a folder or a device" in rows["pipe", "equidistant"].remark
     assert "at most" in rows["huge", "equidistant"].remark
-
-
-# ------------------------------------------------------------------------------ who handed in what
 
 
 def test_folders_files_and_a_roster_name_the_students(assignment, hand_in, graded, right):
@@ -385,9 +367,8 @@ def test_students_come_as_soon_as_they_are_graded_and_who_stops_ends_the_rest_at
     start = time.monotonic()
     rows.close()
     assert {row.student for row in first} == {"anna"} and sum(row.points or 0 for row in first) == 3
-    assert time.monotonic() - start < 3 and [
-        p for p in psutil.Process().children(recursive=True) if "sandbox" in " ".join(p.cmdline())
-    ] == []
+    assert time.monotonic() - start < 3 and [p for p in psutil.Process().children(recursive=True)
+                                             if "sandbox" in " ".join(p.cmdline())] == []
 
 
 def test_another_seed_asks_other_inputs(hand_in, graded, assignment, right):
@@ -416,9 +397,6 @@ def test_an_open_answer_is_kept_for_a_person(hand_in, graded, assignment):
     path.write_text(json.dumps(notebook))
     row = graded()["anna", "open question 1"]
     assert (row.answer, row.remark) == ("Names.", "to be read by a person")
-
-
-# ------------------------------------------------------------------------------ other systems
 
 
 def test_without_protection_nothing_runs_unless_the_teacher_says_so(hand_in, graded, right,

@@ -1,6 +1,4 @@
-"""A guide for every lesson, with all its sections, minutes that add up, and an answer to every open
-question.
-"""
+"""A guide for every lesson: all sections, minutes that add up, answers to open questions."""
 
 from __future__ import annotations
 

@@ -136,10 +136,9 @@ def test_security_what_an_answer_does_not_need_is_refused(process, tmp_path, wha
 
 def test_what_an_answer_may_need_works(process):
     assert process.run_cell("import numpy, scipy.linalg, threading, tempfile, json\nt = "
-                            "threading.Thread(target=print)\nt.start()\nt.join()\n"
-                            "import asyncio; asyncio.run(asyncio.sleep(0))\n"
-                            "with tempfile.TemporaryFile('w') as f: f.write('a')\nopen('own.txt', "
-                            "'w').write('a')") is None
+                            "threading.Thread(target=print)\nt.start()\nt.join()\nimport asyncio; "
+                            "asyncio.run(asyncio.sleep(0))\nwith tempfile.TemporaryFile('w') as f: "
+                            "f.write('a')\nopen('own.txt', 'w').write('a')") is None
 
 
 def test_a_python_with_thousands_of_packages_can_be_opened_to_a_submission(monkeypatch):
@@ -161,31 +160,28 @@ def test_the_variables_of_the_teacher_stay_with_the_teacher(monkeypatch):
         assert process.answer("found")["HOME"] != os.environ.get("HOME")
 
 
-HOLDS = ("import os, mmap\nkeep = []\nfor i in range(40):\n"
-         "    f = os.open('a', os.O_RDWR | os.O_CREAT); os.unlink('a'); os.write(f, "
-         "bytes(1_000_000))\n")
+HOLDS = ("import os, mmap\nkeep = []\nfor i in range(40):\n    f = os.open('a', os.O_RDWR | "
+         "os.O_CREAT); os.unlink('a'); os.write(f, bytes(1_000_000))\n")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("evil, reason", [
-    ("import os\nfor i in range(10**6): open(f'f{i}', 'w')", "files"),
-    ("for i in range(100): open(f'f{i}', 'wb').write(bytes(1_000_000))", "wrote more than"),
-    ("import os\nwhile True:\n    os.mkdir('d'); os.chdir('d')", "folders|files"),
-    (HOLDS + "    keep.append(f)\nwhile True: x = 1", "wrote more than"),
-    (HOLDS + "    keep.append(mmap.mmap(f, 4096)); os.close(f)\nwhile True: x = 1",
-     "wrote more than"),
-    ("import threading, time\nthreading.stack_size(32768)\nwhile True: "
-     "threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
-     "more than 200 threads"),
-    ("import os\nos._exit(0)", "ended its own process"),
-    ("import signal\nsignal.setitimer(signal.ITIMER_PROF, 0)\nwhile True: x = 1", "too long"),
-    ("import os\nfor fd in range(3, 60):\n    try: os.write(fd, bytes([255]) * 64)\n    except "
-     "OSError: pass",
-     "broke the line"),
-    ("import signal, mmap\nsignal.setitimer(signal.ITIMER_PROF, 0)\nkeep = []\nwhile True:\n    m "
-     "= mmap.mmap(-1, 50_000_000)\n    m.write(bytes(50_000_000))\n    keep.append(m)",
-     "memory|too long|the system ended it"),
-])
+@pytest.mark.parametrize(
+    "evil, reason",
+    [("import os\nfor i in range(10**6): open(f'f{i}', 'w')", "files"),
+     ("for i in range(100): open(f'f{i}', 'wb').write(bytes(1_000_000))", "wrote more than"),
+     ("import os\nwhile True:\n    os.mkdir('d'); os.chdir('d')", "folders|files"),
+     (HOLDS + "    keep.append(f)\nwhile True: x = 1", "wrote more than"),
+     (HOLDS + "    keep.append(mmap.mmap(f, 4096)); os.close(f)\nwhile True: x = 1",
+      "wrote more than"), ("import threading, time\nthreading.stack_size(32768)\nwhile True: "
+                           "threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+                           "more than 200 threads"),
+     ("import os\nos._exit(0)", "ended its own process"),
+     ("import signal\nsignal.setitimer(signal.ITIMER_PROF, 0)\nwhile True: x = 1", "too long"),
+     ("import os\nfor fd in range(3, 60):\n    try: os.write(fd, bytes([255]) * 64)\n    except "
+      "OSError: pass", "broke the line"),
+     ("import signal, mmap\nsignal.setitimer(signal.ITIMER_PROF, 0)\nkeep = []\nwhile True:\n    m "
+      "= mmap.mmap(-1, 50_000_000)\n    m.write(bytes(50_000_000))\n    keep.append(m)",
+      "memory|too long|the system ended it")])
 def test_it_ends_where_it_takes_too_much(evil, reason):
     with Submission(Limits(cell=1.0, call=1.0, total=20.0, memory=500_000_000,
                            disk=20_000_000)) as process:
@@ -228,12 +224,9 @@ def test_starting_takes_tenths_of_a_second():
     assert time.perf_counter() - start < 10.0                      # 0.1 s on a quiet machine
 
 
-# ------------------------------------------------------------------------------ other systems
-
-
 def test_a_system_that_cannot_confine_is_told_what_could_happen(monkeypatch):
-    monkeypatch.setattr(runner, "protections", lambda: dict.fromkeys(
-        ("network", "processes", "files", "memory"), False))
+    monkeypatch.setattr(runner, "protections",
+                        lambda: dict.fromkeys(("network", "processes", "files", "memory"), False))
     with pytest.raises(BackendUnavailable, match=r"network; .*files; .*memory.* \(WSL 2, .*--weak"):
         Submission()
     assert set(runner.missing_protections()) == {"network", "processes", "files", "memory"}

@@ -74,19 +74,17 @@ def test_points_that_a_person_wrote_are_kept_and_counted(assignment, rows, separ
         assert [line[4:] for line in found] == [["1.5", "4.5", "5", "90"], ["0", "0", "5", "0"],
                                                 ["0", "1", "5", "20"]]
     changed = [replace(row, answer="other") for row in rows]
-    assert {
-        row.remark for row in with_points(changed, given_points(assignment)) if row.points == 1.5
-    } == {"read by a person; the answer changed since"}
+    assert {row.remark for row in with_points(changed, given_points(assignment))
+            if row.points == 1.5} == {"read by a person; the answer changed since"}
     gone = with_points(rows[3:5], given_points(assignment))[-1]
     assert (gone.student, gone.points,
             gone.remark) == ("Müller, Jörg", 1.5, "read by a person; nothing handed in for it now")
 
 
-@pytest.mark.parametrize("points, said", [
-    ("good", r"details\.csv, line 2: points is 'good'; expected a number >= 0"),
-    ("-1", "points is '-1'"), ("nan", "points is 'nan'"),
-    ("3", "line 2: points is 3, possible 1; expected points <= possible"),
-])
+@pytest.mark.parametrize(
+    "points, said", [("good", r"details\.csv, line 2: points is 'good'; expected a number >= 0"),
+                     ("-1", "points is '-1'"), ("nan", "points is 'nan'"),
+                     ("3", "line 2: points is 3, possible 1; expected points <= possible")])
 def test_points_that_are_none_are_named_with_their_line(assignment, points, said):
     _, details = write_tables(assignment,
                               [Graded("ben", "one_hot", "open question 1", None, 1.0, "", "Names")])

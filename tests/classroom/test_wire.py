@@ -28,9 +28,8 @@ def there_and_back(value):
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-2**300, 2**300) | st.floats(allow_nan=False)
-    | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.tuples(inner, inner) | st.dictionaries(
-        st.text(max_size=3) | st.integers(), inner, max_size=3), max_leaves=12)
+    | st.text(max_size=8), lambda inner: st.lists(inner, max_size=4) | st.tuples(inner, inner)
+    | st.dictionaries(st.text(max_size=3) | st.integers(), inner, max_size=3), max_leaves=12)
 
 
 @given(plain)
@@ -93,10 +92,9 @@ def test_what_pack_does_not_write_is_refused(message):
         unpack(message, lambda *about: about)
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [[k * (2**61 - 1) for k in range(200_000)], [[k * (2**61 - 1), 0] for k in range(200_000)]],
-    ids=["set", "dict"])
+@pytest.mark.parametrize("keys", [[k * (2**61 - 1) for k in range(200_000)],
+                                  [[k * (2**61 - 1), 0] for k in range(200_000)]],
+                         ids=["set", "dict"])
 def test_keys_with_one_hash_do_not_take_the_graders_time(keys):
     start = time.perf_counter()
     with pytest.raises(WireError, match="keys with one hash"):
@@ -121,12 +119,11 @@ def test_the_name_of_a_type_is_short():
     assert time.perf_counter() - start < 2
 
 
-@given(
-    st.recursive(
-        st.none() | st.integers() | st.text(max_size=5) | st.floats(),
-        lambda x: st.lists(x, max_size=3) | st.dictionaries(
-            st.sampled_from(["t", "v", "dtype", "shape", "id", "name", "text", "kind"]), x | st.
-            sampled_from(["array", "int", "set", "dict", "function"]), max_size=4), max_leaves=10))
+@given(st.recursive(st.none() | st.integers() | st.text(max_size=5) | st.floats(),
+                    lambda x: st.lists(x, max_size=3) | st.dictionaries(
+                        st.sampled_from(["t", "v", "dtype", "shape", "id", "name", "text", "kind"]),
+                        x | st.sampled_from(["array", "int", "set", "dict", "function"]),
+                        max_size=4), max_leaves=10))
 def test_any_json_gives_a_value_or_a_wire_error(message):
     try:
         unpack(message)
@@ -149,10 +146,9 @@ def test_depth_and_size_are_bounded(monkeypatch):
         send(io.BytesIO(), {"value": "a" * 200})
 
 
-@pytest.mark.parametrize("raw", [
-    b"\xff\xff\xff\xff", struct.pack("<I", 3) + b"{x}", struct.pack("<I", 2) + b"[]",
-    struct.pack("<I", 1) + b"1", struct.pack("<I", 20_000) + b"[" * 20_000,
-])
+@pytest.mark.parametrize("raw", [b"\xff\xff\xff\xff", struct.pack("<I", 3) + b"{x}",
+                                 struct.pack("<I", 2) + b"[]", struct.pack("<I", 1) + b"1",
+                                 struct.pack("<I", 20_000) + b"[" * 20_000])
 def test_bytes_that_are_no_message_are_refused(raw):
     with pytest.raises(WireError):
         receive(io.BytesIO(raw))

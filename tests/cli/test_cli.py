@@ -6,102 +6,97 @@ import os
 
 import pytest
 
-from lessons_lib import cli
 from lessons_lib.core import PROJECT
 
 
-def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
-    monkeypatch.setattr("sys.argv", ["lessons", *arguments])
-    code = cli.main()
-    out = capsys.readouterr()
-    return code, out.out, out.err
-
-
-def test_list_shows_every_lesson_with_its_question(monkeypatch, capsys):
-    code, out, _ = run(monkeypatch, capsys, "list")
+def test_list_shows_every_lesson_with_its_question_and_an_unknown_command_says_so(lessons):
+    code, out, _ = lessons("list")
     assert code == 0 and "01_one_hot" in out and "What is the least a vector can know?" in out
+    code, _, err = lessons("frobnicate")
+    assert code == 2 and "frobnicate" in err
 
 
-def test_data_list_names_datasets_and_where_they_were_found(monkeypatch, capsys):
-    code, out, _ = run(monkeypatch, capsys, "data", "list")
+def test_data_list_names_datasets_and_where_they_were_found(lessons):
+    code, out, _ = lessons("data", "list")
     assert code == 0 and "wikipedia-sample" in out and "gensim" in out and "course-sts" in out
 
 
-def test_F19_a_missing_dataset_is_one_line_without_a_traceback(monkeypatch, capsys):
+def test_F19_a_missing_dataset_is_one_line_without_a_traceback(lessons, monkeypatch):
     monkeypatch.delenv("LESSONS_DATA", raising=False)
-    code, out, err = run(monkeypatch, capsys, "evaluate", "TF-IDF", "--on", "sts12")
-    assert code == 2 and err.startswith("lessons: sts12") and "lessons data get sts12" in err and "Traceback" not in out + err
+    code, _out, err = lessons("evaluate", "TF-IDF", "--on", "sts12")
+    assert code == 2 and err.startswith("lessons: sts12") and "lessons data get sts12" in err
 
 
-@pytest.mark.parametrize("arguments", [("evaluate", "TFIDF"), ("evaluate", "TF-IDF", "--on", "course-st"), ("run", "one_hat"), ("lab", "one_hat"),
-                                       ("evaluate", "TF-IDF", "--protocol", "al"), ("run", "one_hot", "--scale", "lap")])
-def test_P27_an_unknown_name_gets_the_nearest(monkeypatch, capsys, arguments):
-    code, _, err = run(monkeypatch, capsys, *arguments)
-    assert code == 2 and "Did you mean" in err and "Traceback" not in err
+@pytest.mark.parametrize(
+    "arguments", [("evaluate", "TFIDF"), ("evaluate", "TF-IDF", "--on", "course-st"),
+                  ("run", "one_hat"), ("lab", "one_hat"),
+                  ("evaluate", "TF-IDF", "--protocol", "al"), ("run", "one_hot", "--scale", "lap")])
+def test_P27_an_unknown_name_gets_the_nearest(lessons, arguments):
+    code, _, err = lessons(*arguments)
+    assert code == 2 and "Did you mean" in err
 
 
-def test_evaluate_prints_spearman_times_100_with_its_interval(monkeypatch, capsys):
-    code, out, _ = run(monkeypatch, capsys, "evaluate", "one-hot")
+def test_evaluate_prints_spearman_times_100_with_its_interval(lessons):
+    code, out, _ = lessons("evaluate", "one-hot")
     assert code == 0 and "course-sts" in out and "Spearman" in out and " to " in out
 
 
-def test_reproduce_without_a_name_lists_the_figures_and_a_wrong_name_gets_the_nearest(monkeypatch, capsys):
-    code, out, _ = run(monkeypatch, capsys, "reproduce")
+def test_reproduce_without_a_name_lists_the_figures_and_a_wrong_name_gets_the_nearest(lessons):
+    code, out, _ = lessons("reproduce")
     assert code == 0 and "blei2003_table1" in out and "Figure 9" in out
-    code, _, err = run(monkeypatch, capsys, "reproduce", "blei2003_table1", "blei2003_table")
+    code, _, err = lessons("reproduce", "blei2003_table1", "blei2003_table")
     assert code == 2 and "Did you mean" in err
 
 
 @pytest.mark.slow
-def test_reproduce_shows_the_printed_number_beside_the_measured_one_and_writes_both(monkeypatch, capsys, tmp_path):
-    code, out, _ = run(monkeypatch, capsys, "reproduce", "blei2003_table1", "--scale", "smoke", "--out", str(tmp_path))
+def test_reproduce_shows_the_printed_number_beside_the_measured_one_and_writes_both(
+        lessons, tmp_path):
+    code, out, _ = lessons("reproduce", "blei2003_table1", "--scale", "smoke",
+                       "--out", str(tmp_path))
     assert code == 0 and "7052" in out and "holds: pLSI with 100 topics" in out
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["blei2003_table1.json", "blei2003_table1.svg"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["blei2003_table1.json",
+                                                          "blei2003_table1.svg"]
 
 
-def test_the_leaderboard_is_empty_at_first_and_reset_keeps_it_so(monkeypatch, capsys):
-    assert run(monkeypatch, capsys, "leaderboard")[0] == 0
-    assert run(monkeypatch, capsys, "leaderboard", "--reset")[0] == 0
-
-
-def test_the_course_s_own_rows_cannot_be_reset(monkeypatch, capsys):
-    code, _, err = run(monkeypatch, capsys, "leaderboard", "--reset", "--reference")
+def test_your_leaderboard_is_empty_at_first_and_only_yours_can_be_reset(lessons):
+    assert lessons("leaderboard")[0] == lessons("leaderboard", "--reset")[0] == 0
+    code, _, err = lessons("leaderboard", "--reset", "--reference")
     assert code == 2 and "only your rows can be reset" in err
 
 
-@pytest.mark.parametrize(("arguments", "notebook", "options"), [
-    ((), "00_start_here", []), (("--no-browser",), "00_start_here", ["--no-browser"]), (("one_hot", "--port=9"), "01_one_hot", ["--port=9"])])
-def test_lab_opens_a_lesson_and_passes_options_on(monkeypatch, capsys, arguments, notebook, options):
+@pytest.mark.parametrize(("arguments", "notebook", "options"),
+                         [((), "00_start_here", []),
+                          (("--no-browser",), "00_start_here", ["--no-browser"]),
+                          (("one_hot", "--port=9"), "01_one_hot", ["--port=9"])])
+def test_lab_opens_a_lesson_and_passes_options_on(lessons, monkeypatch, arguments, notebook,
+                                                  options):
     calls = []
     monkeypatch.setattr("lessons_lib.cli.web.hand_over", lambda command: calls.append(command) or 0)
     monkeypatch.chdir(PROJECT)
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
-    assert run(monkeypatch, capsys, "lab", *arguments)[0] == 0
+    assert lessons("lab", *arguments)[0] == 0
     command = calls[0]
-    assert f"{notebook}.ipynb" in command[3] and "--ServerApp.ip=127.0.0.1" in command and command[5:] == options
-    assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(PROJECT), "elsewhere"]      # kernels find the library
+    assert f"{notebook}.ipynb" in command[3] and "--ServerApp.ip=127.0.0.1" in command and command[
+        5:] == options
+    # kernels find the library
+    assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(PROJECT), "elsewhere"]
     assert not any("token" in part or "allow-root" in part for part in command)
 
 
-def test_lab_opens_the_notebook_that_a_run_kept(monkeypatch, capsys, tmp_path):
+def test_lab_opens_the_notebook_that_a_run_kept(lessons, monkeypatch, tmp_path):
     calls = []
     monkeypatch.setattr("lessons_lib.cli.web.hand_over", lambda command: calls.append(command) or 0)
     monkeypatch.chdir(tmp_path)
     kept = tmp_path / "failed" / "00_start_here.ipynb"
     kept.parent.mkdir()
     kept.write_text("{}")
-    assert run(monkeypatch, capsys, "lab", "failed/00_start_here.ipynb")[0] == 0 and calls[0][3] == str(kept)
-    code, _, err = run(monkeypatch, capsys, "lab", "failed/01_one_hot.ipynb")
+    assert lessons("lab", "failed/00_start_here.ipynb")[0] == 0 and calls[0][3] == str(kept)
+    code, _, err = lessons("lab", "failed/01_one_hot.ipynb")
     assert code == 2 and "unknown" in err
 
 
-def test_the_doctor_speaks_in_plain_words(monkeypatch, capsys):
-    _, out, _ = run(monkeypatch, capsys, "doctor")
+def test_the_doctor_speaks_in_plain_words(lessons):
+    _, out, _ = lessons("doctor")
     for word in ("system", "memory", "kernels", "packages", "data here", "lessons"):
         assert word in out
     assert "pins of environment.yml are met" in out
-
-
-def test_an_unknown_command_says_so(monkeypatch, capsys):
-    code, _, err = run(monkeypatch, capsys, "frobnicate")
-    assert code == 2 and "frobnicate" in err

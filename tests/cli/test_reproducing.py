@@ -1,4 +1,4 @@
-"""``lessons reproduce``: one entry or all, resumable, each failure told in the table, and settings changed from outside."""
+"""``lessons reproduce``: one entry or all, resumable, each failure told in the table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from lessons_lib.plots import score_curves
 from lessons_lib.reproduce import Claim, Entry
 from lessons_lib.reproduce.trained import kept_folder
 
-SETTINGS = {"n": 2, "rate": 0.5, "encoder": "lesson-bert", "sets": ["stsb", "sick"], "first": None, "training": {"steps": 4, "views": "dropout"}}
+SETTINGS = {"n": 2, "rate": 0.5, "encoder": "lesson-bert", "sets": ["stsb", "sick"], "first": None,
+            "training": {"steps": 4, "views": "dropout"}}
 COUNTED: list[tuple[str, dict, int]] = []
 
 
@@ -25,7 +26,8 @@ def squares(settings, seed):
 
 def draw(entry, measured):
     points = measured["LessonBERT"]
-    return score_curves({"LessonBERT": (list(points), list(points.values()))}, title="Squares", xlabel="x", ylabel="y")
+    return score_curves({"LessonBERT": (list(points), list(points.values()))}, title="Squares",
+                        xlabel="x", ylabel="y")
 
 
 def missing(settings, seed):
@@ -34,13 +36,14 @@ def missing(settings, seed):
 
 GROW = Claim("squares of LessonBERT grow", lambda m: m["LessonBERT"][2] > m["LessonBERT"][1])
 SHRINK = Claim("squares shrink", lambda m: m["LessonBERT"][2] < 1)
-SQUARES = Entry(id="squares", paper="gao2021simcse", item="Table 1", lesson="one_hot", setup="none", measure=squares, draw=draw,
-                alt="Line chart of squares of LessonBERT against numbers, rising.", printed={"LessonBERT": {1: 1.0, 2: 4.0}}, claims=(GROW,),
+SQUARES = Entry(id="squares", paper="gao2021simcse", item="Table 1", lesson="one_hot", setup="none",
+                measure=squares, draw=draw, alt="Line chart of squares of LessonBERT against "
+                "numbers, rising.", printed={"LessonBERT": {1: 1.0, 2: 4.0}}, claims=(GROW,),
                 scales={scale: dict(SETTINGS) for scale in ("smoke", "laptop", "paper")})
-KNOWN = {"squares": SQUARES,
-         "absent": dataclasses.replace(SQUARES, id="absent", measure=missing),
+KNOWN = {"squares": SQUARES, "absent": dataclasses.replace(SQUARES, id="absent", measure=missing),
          "wrong": dataclasses.replace(SQUARES, id="wrong", claims=(GROW, SHRINK)),
-         "told": dataclasses.replace(SQUARES, id="told", claims=(GROW, SHRINK), why="numbers above 1 grow when squared")}
+         "told": dataclasses.replace(SQUARES, id="told", claims=(GROW, SHRINK),
+                                     why="numbers above 1 grow when squared")}
 
 
 def interrupted(settings, seed):
@@ -49,12 +52,13 @@ def interrupted(settings, seed):
 
 @pytest.fixture
 def lessons(monkeypatch, capsys, tmp_path):
-    """Runs the command with toy entries and --out; gives its code, what it said, and what it said aside."""
+    """The command with toy entries and --out: its status, what it said, what it said aside."""
     COUNTED.clear()
 
     def call(*arguments, known=KNOWN, out=tmp_path / "out"):
         monkeypatch.setattr("lessons_lib.reproduce.entries", lambda: known)
-        monkeypatch.setattr("sys.argv", ["lessons", "reproduce", *map(str, arguments), *(["--out", str(out)] if out else [])])
+        monkeypatch.setattr("sys.argv", ["lessons", "reproduce", *map(str, arguments),
+                                         *(["--out", str(out)] if out else [])])
         code = cli.main()
         said = capsys.readouterr()
         return code, " ".join(said.out.split()), said.err
@@ -66,22 +70,26 @@ def test_all_goes_on_after_one_that_cannot_be_measured_and_tells_every_verdict(l
     code, out, err = lessons("--all", "--scale", "smoke")
     assert code == 1
     assert "DataMissing: stsb is not on this machine" in out and "second line" not in out
-    assert "numbers above 1 grow when squared" in out and "no reason known: squares shrink" in " ".join(out.replace("│", " ").split())
-    assert "3 measured, 0 recorded before, 1 failed; failed, or a claim fails without a reason: absent, wrong" in out
+    assert "numbers above 1 grow when squared" in out
+    assert "no reason known: squares shrink" in " ".join(out.replace("│", " ").split())
+    assert ("3 measured, 0 recorded before, 1 failed; failed, or a claim fails without a reason: "
+            "absent, wrong") in out
     assert "[1/4] squares: Table 1 of gao2021simcse" in err and "FAILED absent" in err
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"{name}.{end}" for name in ("squares", "told", "wrong")
-                                                                          for end in ("json", "svg")]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        f"{name}.{end}" for name in ("squares", "told", "wrong") for end in ("json", "svg")]
 
 
 def test_what_is_recorded_is_not_measured_again_unless_that_is_asked_for(lessons):
     known = {name: KNOWN[name] for name in ("squares", "told")}
     assert lessons("--all", known=known)[0] == 0 and len(COUNTED) == 2
     code, out, _ = lessons("--all", known=known)
-    assert code == 0 and len(COUNTED) == 2 and "0 measured, 2 recorded before" in out and "holds (1), recorded" in out.replace("│", "")
+    assert code == 0 and len(COUNTED) == 2 and "0 measured, 2 recorded before" in out
+    assert "holds (1), recorded" in out.replace("│", "")
     for change in (("--seed", 3), ("--scale", "smoke"), ("--set", "n=3"), ("--again",)):
         before = len(COUNTED)
         assert lessons("--all", *change, known=known)[0] == 0 and len(COUNTED) == before + 2, change
-    assert lessons("squares", known=known)[0] == 0 and len(COUNTED) == before + 3              # named: measured
+    # named: measured
+    assert lessons("squares", known=known)[0] == 0 and len(COUNTED) == before + 3
 
 
 def test_again_forgets_finished_trainings_those_that_entries_share_too(lessons):
@@ -98,15 +106,18 @@ def test_claims_that_changed_and_pictures_that_are_gone(lessons, tmp_path):
     lessons("--all", known={"squares": SQUARES})
     (tmp_path / "out" / "squares.svg").unlink()
     lessons("--all", known={"squares": SQUARES})
-    assert (tmp_path / "out" / "squares.svg").is_file() and len(COUNTED) == 1                  # drawn from the record
-    lessons("--all", known={"squares": dataclasses.replace(SQUARES, claims=(GROW, SHRINK), why="x")})
+    # drawn from the record
+    assert (tmp_path / "out" / "squares.svg").is_file() and len(COUNTED) == 1
+    lessons("--all",
+            known={"squares": dataclasses.replace(SQUARES, claims=(GROW, SHRINK), why="x")})
     assert len(COUNTED) == 2
     (tmp_path / "out" / "squares.json").write_text("{")
     assert lessons("--all", known={"squares": SQUARES})[0] == 0 and len(COUNTED) == 3
 
 
 def test_P12_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(lessons):
-    known = {"squares": SQUARES, "slow": dataclasses.replace(SQUARES, id="slow", measure=interrupted)}
+    known = {"squares": SQUARES,
+             "slow": dataclasses.replace(SQUARES, id="slow", measure=interrupted)}
     code, out, err = lessons("--all", known=known)
     assert code == 130 and "1 measured" in out and "stopped after 1 of 2 entries" in err
     code, out, _ = lessons("--all", known=known | {"slow": dataclasses.replace(SQUARES, id="slow")})
@@ -115,14 +126,18 @@ def test_P12_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(lessons):
 
 def test_settings_are_read_by_their_kind_and_the_model_is_named(lessons, tmp_path):
     model = tmp_path / "my-bert"
-    code, out, _ = lessons("squares", "--set", "n=3", "--set", f"encoder={model}", "--set", "sets=sick", "--set", "rate=2", "--set", "first=5",
-                            "--set", "training.steps=9")
+    code, out, _ = lessons("squares", "--set", "n=3", "--set", f"encoder={model}", "--set",
+                           "sets=sick", "--set", "rate=2", "--set", "first=5", "--set",
+                           "training.steps=9")
     assert code == 0, out
-    assert COUNTED[0][1] == {"n": 3, "rate": 2.0, "encoder": str(model), "sets": ["sick"], "first": 5, "training": {"steps": 9, "views": "dropout"}}
+    assert COUNTED[0][1] == {"n": 3, "rate": 2.0, "encoder": str(model), "sets": ["sick"],
+                             "first": 5, "training": {"steps": 9, "views": "dropout"}}
     assert SETTINGS["training"]["steps"] == 4
     assert "holds: squares of my-bert grow" in out and "LessonBERT" not in out
-    record, picture = ((tmp_path / "out" / f"squares.{end}").read_text("utf-8") for end in ("json", "svg"))
-    assert json.loads(record)["settings"]["encoder"] == str(model) and "Line chart of squares of my-bert" in picture
+    record, picture = ((tmp_path / "out" / f"squares.{end}").read_text("utf-8")
+                       for end in ("json", "svg"))
+    assert json.loads(record)["settings"]["encoder"] == str(
+        model) and "Line chart of squares of my-bert" in picture
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -161,7 +176,8 @@ def test_other_scales_and_settings_leave_the_course_s_figures_alone(lessons, mon
     for arguments in (("--scale", "smoke"), ("--set", "n=3"), ()):
         assert lessons("squares", *arguments, out=None)[0] == 0
     written = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.json"))
-    assert written == ["output/reproduced/laptop/squares.json", "output/reproduced/smoke/squares.json", "project/figures/squares.json"]
+    assert written == ["output/reproduced/laptop/squares.json",
+                       "output/reproduced/smoke/squares.json", "project/figures/squares.json"]
 
 
 def test_the_list_tells_scale_and_verdict_of_records(lessons):

@@ -39,13 +39,12 @@ def course(tmp_path, monkeypatch):
     """Two lessons instead of the course's: the second ends well, the first does not."""
     notebooks = tmp_path / "notebooks"
     notebooks.mkdir()
-    (notebooks / "references.bib").write_text("", encoding="utf-8")
-    for number, (name, code) in enumerate({
-            "adds": "margin = 0.03\nassert margin > 0.05, 'the margin is 0.03, expected > 0.05'",
-            "counts": "import time; time.sleep(0.2)"
-    }.items()):
+    (notebooks / "references.bib").write_text("", "utf-8")
+    for number, (name, code) in enumerate(
+            {"adds": "margin = 0.03\nassert margin > 0.05, 'the margin is 0.03, expected > 0.05'",
+             "counts": "import time; time.sleep(0.2)"}.items()):
         text = LESSON.format(id=name, code=code, minutes=number + 1)
-        (notebooks / f"{number:02d}_{name}.md").write_text(text, encoding="utf-8")
+        (notebooks / f"{number:02d}_{name}.md").write_text(text, "utf-8")
     monkeypatch.setattr(Course.__init__, "__defaults__", (tmp_path,))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LESSONS_OUTPUT", str(tmp_path / ".output"))
@@ -74,12 +73,9 @@ def test_a_lesson_that_stops_is_told_below_the_table_and_the_exit_status_is_1(
 
 
 def progress(lesson: str, cell: int, **more: object) -> Progress:
-    return Progress(
-        **{
-            "lesson": lesson, "number": 1, "n_lessons": 3, "cell": cell, "n_cells": 4,
-            "seconds_left": 75.0, "last_seconds": 12.3, "running": ("adds", "counts"), "n_done": 1
-        }
-        | more)
+    return Progress(**{"lesson": lesson, "number": 1, "n_lessons": 3, "cell": cell, "n_cells": 4,
+                       "seconds_left": 75.0, "last_seconds": 12.3, "running": ("adds", "counts"),
+                       "n_done": 1} | more)
 
 
 def test_a_terminal_shows_what_is_running_its_cell_its_last_time_and_what_is_left():
@@ -105,9 +101,8 @@ def test_a_log_file_gets_a_line_at_the_start_and_one_at_the_end():
         for cell in (1, 2, 3):
             watch.on_cell(progress("adds", cell))
         watch.ended(RunResult("adds", "smoke", 61.0, 100.0, 4))
-    assert log.getvalue().splitlines() == [
-        "adds: started, 1 of 3, last time 12 s", "adds: ok, after 1 min 01 s"
-    ]
+    assert log.getvalue().splitlines() == ["adds: started, 1 of 3, last time 12 s",
+                                           "adds: ok, after 1 min 01 s"]
 
 
 @pytest.mark.slow
@@ -121,10 +116,9 @@ def test_ctrl_c_ends_with_130_and_leaves_no_process(course):
     code = ("import sys; from pathlib import Path; from lessons_lib import cli; "
             "from lessons_lib.lesson import Course; "
             "Course.__init__.__defaults__ = (Path(sys.argv.pop(1)),); sys.exit(cli.main())")
-    run = subprocess.Popen([sys.executable, "-c", code,
-                            str(course.root), "run", "--jobs", "2"], cwd=PROJECT,
-                           stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                           start_new_session=True)
+    run = subprocess.Popen([sys.executable, "-c", code, str(course.root), "run", "--jobs", "2"],
+                           cwd=PROJECT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                           text=True, start_new_session=True)
     try:
         lines = [run.stderr.readline(), run.stderr.readline()]
         assert all("started" in line for line in lines), lines
@@ -145,5 +139,5 @@ def test_ctrl_c_ends_with_130_and_leaves_no_process(course):
 def test_the_path_of_a_kept_notebook_elsewhere_is_absolute(tmp_path):
     from lessons_lib.publish import Failure
 
-    assert str(Failure("a", "", 1, 2, ("words",), notebook=tmp_path / "a.ipynb")).endswith(
-        str(Path(tmp_path / "a.ipynb")))
+    assert str(Failure("a", "", 1, 2, ("words",),
+                       notebook=tmp_path / "a.ipynb")).endswith(str(Path(tmp_path / "a.ipynb")))

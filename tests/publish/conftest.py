@@ -1,4 +1,4 @@
-"""A tiny course: two lessons, a bibliography and a README, all sound. Tests plant one fault at a time."""
+"""A tiny course of two lessons, all sound: tests plant one fault at a time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from lessons_lib.lesson import Course
 
 BIB = """@article{harris1954distributional,
-  author = {Harris, Zellig S.}, title = {Distributional {Structure}}, journal = {Word}, volume = {10}, pages = {146--162},
-  year = {1954}, doi = {10.1080/00437956.1954.11659520}
+  author = {Harris, Zellig S.}, title = {Distributional {Structure}}, journal = {Word},
+  volume = {10}, pages = {146--162}, year = {1954}, doi = {10.1080/00437956.1954.11659520}
 }
 
 @book{zipf1949human,
@@ -87,13 +87,15 @@ Counting is a start.
 def _written(root: Path) -> Course:
     notebooks = root / "notebooks"
     notebooks.mkdir()
-    (notebooks / "references.bib").write_text(BIB, encoding="utf-8")
-    first = FRONT.format(id="start_here", title="Start here", question="What is here?", needs="", papers="", terms="token: one word of a text")
-    second = FRONT.format(id="counting", title="Counting", question="How far | does counting get?", needs="start_here",
-                          papers="harris1954distributional", terms="")
-    (notebooks / "00_start_here.md").write_text(first + FIRST, encoding="utf-8")
-    (notebooks / "01_counting.md").write_text(second + SECOND, encoding="utf-8")
-    (root / "README.md").write_text("# Tiny\n\n<!-- lessons:begin -->\n<!-- lessons:end -->\n\nEnd.\n", encoding="utf-8")
+    (notebooks / "references.bib").write_text(BIB, "utf-8")
+    first = FRONT.format(id="start_here", title="Start here", question="What is here?", needs="",
+                         papers="", terms="token: one word of a text")
+    second = FRONT.format(id="counting", title="Counting", question="How far | does counting get?",
+                          needs="start_here", papers="harris1954distributional", terms="")
+    (notebooks / "00_start_here.md").write_text(first + FIRST, "utf-8")
+    (notebooks / "01_counting.md").write_text(second + SECOND, "utf-8")
+    (root / "README.md").write_text("# Tiny\n\n<!-- lessons:begin -->\n<!-- lessons:end "
+                                    "-->\n\nEnd.\n", encoding="utf-8")
     return Course(root)
 
 

@@ -1,4 +1,4 @@
-"""Building: text in, cleaned notebook out, whole or not at all; a check right after a build finds nothing."""
+"""Building: text in, cleaned notebook out, whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,37 +8,34 @@ import nbformat
 import pytest
 
 from lessons_lib.publish import build
+from lessons_lib.publish.build import _keep_board
 
 pytestmark = pytest.mark.slow
 
 
 def edit(path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text("utf-8")
     assert old in text
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    path.write_text(text.replace(old, new, 1), "utf-8")
 
 
 def read(card):
     return nbformat.read(card.notebook, as_version=4)
 
 
-def test_a_build_writes_sound_notebooks_that_a_check_accepts(course):
+def test_a_build_writes_what_a_check_accepts_and_a_second_one_changes_no_byte(course):
     results = build(course=course, scale="smoke")
+    files = {p: p.read_bytes() for p in course.root.rglob("*") if p.is_file()}
     assert [r.lesson for r in results] == ["start_here", "counting", "course"]
     assert all(r.ok for r in results), [str(p) for r in results for p in r.problems]
     notebook = read(course.card("counting"))
     assert [c.execution_count for c in notebook.cells if c.cell_type == "code"] == [1, 2, 3]
     assert notebook.cells[2].outputs[0].data["text/plain"] == "['a', 'rose', 'is', 'a', 'rose']"
     assert notebook.metadata.lesson.id == "counting"
-    assert "notebooks/01_counting.ipynb" in (course.root / "README.md").read_text(encoding="utf-8")
+    assert "notebooks/01_counting.ipynb" in (course.root / "README.md").read_text("utf-8")
     assert not any(r.problems for r in build(course=course, check=True))
-
-
-def test_building_again_changes_no_byte(course):
     build(course=course, scale="smoke")
-    before = {p: p.read_bytes() for p in course.root.rglob("*") if p.is_file()}
-    build(course=course, scale="smoke")
-    assert {p: p.read_bytes() for p in course.root.rglob("*") if p.is_file()} == before
+    assert {p: p.read_bytes() for p in course.root.rglob("*") if p.is_file()} == files
 
 
 def test_a_lesson_that_fails_keeps_its_former_notebook(course):
@@ -47,7 +44,8 @@ def test_a_lesson_that_fails_keeps_its_former_notebook(course):
     before = card.notebook.read_bytes()
     edit(card.path, "words = ", "1 / 0\nwords = ")
     failed, _ = build(["counting"], course=course, scale="smoke")
-    assert not failed.ok and failed.run.error.startswith("ZeroDivisionError") and failed.run.failed_cell == 1
+    assert not failed.ok and failed.run.error.startswith(
+        "ZeroDivisionError") and failed.run.failed_cell == 1
     assert card.notebook.read_bytes() == before
     assert any("differs from its text" in p.message for p in failed.problems)
 
@@ -61,13 +59,14 @@ def test_wrong_front_matter_is_reported_and_the_lesson_is_not_run(course):
 
 def test_a_new_lesson_refreshes_its_neighbours_without_running_them(course):
     build(course=course, scale="smoke")
-    text = (course.notebooks / "01_counting.md").read_text(encoding="utf-8")
+    text = (course.notebooks / "01_counting.md").read_text("utf-8")
     text = text.replace("id: counting", "id: more").replace("title: Counting", "title: More")
-    (course.notebooks / "02_more.md").write_text(text, encoding="utf-8")
+    (course.notebooks / "02_more.md").write_text(text, "utf-8")
     results = build(["more"], course=course, scale="smoke")
     assert all(r.ok for r in results), [str(p) for r in results for p in r.problems]
     assert "Next: [02 · More](02_more.ipynb)" in read(course.card("counting")).cells[-1].source
-    assert read(course.card("counting")).cells[2].outputs and "02 · More" in read(course.card("start_here")).cells[1].source
+    assert read(course.card("counting")).cells[2].outputs and "02 · More" in read(
+        course.card("start_here")).cells[1].source
     assert not any(r.problems for r in build(course=course, check=True))
 
 
@@ -88,39 +87,45 @@ class Result:
     spearman, pearson, interval, alignment, uniformity = 0.5, 0.4, (0.3, 0.6), None, -1.0
     protocol, split, n_pairs, seconds, dim = "all", "test", 4, {seconds}, 7
 '''.strip()
-    cells = "".join(f"```{{code-cell}} ipython3\n{source}\n```\n\n" for source in (result.format(seconds=1.0), code))
+    cells = "".join(f"```{{code-cell}} ipython3\n{source}\n```\n\n"
+                    for source in (result.format(seconds=1.0), code))
     edit(course.notebooks / "01_counting.md", "## Exercises", cells + "## Exercises")
     outcome = build(["counting"], course=course, scale="smoke")[0]
     assert outcome.run.ok, outcome.run.error
     assert {p.name for p in (course.root / "figures").iterdir()} == {"growth.svg"}
-    (row,) = json.loads((course.root / "data" / "leaderboard.json").read_text(encoding="utf-8"))["rows"]
+    (row,) = json.loads((course.root / "data" / "leaderboard.json").read_text("utf-8"))["rows"]
     assert row["encoder"] == "rows" and row["scale"] == "smoke"
-    stored = course.card("counting").notebook.read_text(encoding="utf-8")
-    assert "widget-view" not in stored and "Run this cell to move" in stored and str(course.root) not in stored
+    stored = course.card("counting").notebook.read_text("utf-8")
+    assert "widget-view" not in stored and "Run this cell to move" in stored and str(
+        course.root) not in stored
     board = (course.root / "data" / "leaderboard.json").read_bytes()
     edit(course.notebooks / "01_counting.md", '"test", 4, 1.0, 7', '"test", 4, 2.0, 7')
     build(["counting"], course=course, scale="smoke")
-    assert (course.root / "data" / "leaderboard.json").read_bytes() == board        # other seconds alone are no news
+    # other seconds alone are no news
+    assert (course.root / "data" / "leaderboard.json").read_bytes() == board
+
+
+def write_board(path, *rows: tuple[str, str, float]) -> None:
+    path.write_text(json.dumps({"format": 1, "rows": [
+        {"encoder": encoder, "lesson": lesson, "scores": {"s": {"spearman": score}}, "seconds": 1.0}
+        for encoder, lesson, score in rows]}))
+
+
+def read_board(path) -> list[tuple[str, float]]:
+    return [(row["encoder"], row["scores"]["s"]["spearman"])
+            for row in json.loads(path.read_text("utf-8"))["rows"]]
 
 
 def test_the_committed_board_is_in_the_order_of_the_lessons(tmp_path):
-    from lessons_lib.publish.build import _keep_board
-
     drawn, target = tmp_path / "drawn.json", tmp_path / "board.json"
-    added = (("a", "two"), ("b", "other"), ("c", "one"), ("d", "two"))
-    rows = [{"encoder": encoder, "lesson": lesson, "scores": {}, "seconds": 1.0} for encoder, lesson in added]
-    drawn.write_text(json.dumps({"format": 1, "rows": rows}), encoding="utf-8")
+    write_board(drawn, ("a", "two", 0), ("b", "other", 0), ("c", "one", 0), ("d", "two", 0))
     _keep_board(drawn, target, ["one", "two"])
-    assert [r["encoder"] for r in json.loads(target.read_text(encoding="utf-8"))["rows"]] == ["c", "a", "d", "b"]
+    assert [encoder for encoder, _ in read_board(target)] == ["c", "a", "d", "b"]
 
 
 def test_rows_that_another_build_wrote_meanwhile_stay(tmp_path):
-    from lessons_lib.publish.build import _keep_board
-
     drawn, target = tmp_path / "drawn.json", tmp_path / "board.json"
-    row = lambda encoder, lesson, spearman: {"encoder": encoder, "lesson": lesson, "scores": {"s": {"spearman": spearman}}, "seconds": 1.0}  # noqa: E731
-    target.write_text(json.dumps({"format": 1, "rows": [row("a", "one", 0.1), row("new", "two", 0.9)]}), encoding="utf-8")
-    drawn.write_text(json.dumps({"format": 1, "rows": [row("a", "one", 0.5), row("b", "one", 0.6), row("old", "two", 0.2)]}), encoding="utf-8")
+    write_board(target, ("a", "one", 0.1), ("new", "two", 0.9))
+    write_board(drawn, ("a", "one", 0.5), ("b", "one", 0.6), ("old", "two", 0.2))
     _keep_board(drawn, target, ["one", "two"], lesson="one")
-    assert [(r["encoder"], r["scores"]["s"]["spearman"]) for r in json.loads(target.read_text(encoding="utf-8"))["rows"]] == [
-        ("a", 0.5), ("b", 0.6), ("new", 0.9)]
+    assert read_board(target) == [("a", 0.5), ("b", 0.6), ("new", 0.9)]

@@ -44,17 +44,15 @@ def lessons(course):
         for number, (name, source) in enumerate(sources.items()):
             first, second = source if isinstance(source, tuple) else ("pass", source)
             text = TEXT.format(id=name, first=first, second=second, minutes=number + 1)
-            (course.notebooks / f"{number:02d}_{name}.md").write_text(text, encoding="utf-8")
+            (course.notebooks / f"{number:02d}_{name}.md").write_text(text, "utf-8")
         return course
 
     return write
 
 
 def kernels() -> list[psutil.Process]:
-    return [
-        child for child in psutil.Process().children(recursive=True) if
-        child.status() != psutil.STATUS_ZOMBIE and "ipykernel_launcher" in " ".join(child.cmdline())
-    ]
+    return [child for child in psutil.Process().children(recursive=True) if child.status()
+            != psutil.STATUS_ZOMBIE and "ipykernel_launcher" in " ".join(child.cmdline())]
 
 
 MEET = """import pathlib, time
@@ -72,10 +70,8 @@ def test_two_lessons_run_at_one_time_with_half_the_cores_each(lessons, monkeypat
     monkeypatch.setattr(side_by_side, "available_cores", lambda: 2)
     course = lessons(left=MEET.format(me="l", other="r"), right=MEET.format(me="r", other="l"))
     seen: list[Progress] = []
-    runs = {
-        run.lesson: run
-        for run in run_lessons(course=course, scale="smoke", jobs=2, on_cell=seen.append)
-    }
+    runs = {run.lesson: run
+            for run in run_lessons(course=course, scale="smoke", jobs=2, on_cell=seen.append)}
     assert set(runs) == {"left", "right"} and all(run.ok for run in runs.values()), runs
     assert runs["left"].notebook.cells[-2].outputs[0].text == "1 1\n"
     assert {(p.lesson, p.number) for p in seen} == {("right", 1), ("left", 2)}  # longest first
@@ -92,8 +88,8 @@ def test_a_lesson_that_stops_tells_where_why_and_what_to_do_and_the_others_go_on
     failure = first.failure
     assert (failure.section, failure.cell, failure.n_cells) == ("A closer look", 2, 2)
     assert first.failed_cell == 2 and first.error == "AssertionError: one is 0.5"
-    assert failure.error[-1] == first.error and any(
-        line.startswith("----> 1 assert") for line in failure.error)
+    assert failure.error[-1] == first.error and any(line.startswith("----> 1 assert")
+                                                    for line in failure.error)
     assert failure.values == ("not true: scores['one'] > limit", "scores['one'] = 0.5",
                               "limit = 0.7", "scores = {'one': 0.5}")
     assert "python -m lessons_lib run counts --scale smoke" in failure.to_do

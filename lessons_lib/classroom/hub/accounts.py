@@ -1,6 +1,4 @@
-"""A password for each student: drawn here, handed out by the teacher, and kept only as a salted
-hash that takes long to guess.
-"""
+"""A password for each student, kept only as a salted hash that takes long to guess."""
 
 from __future__ import annotations
 
@@ -24,10 +22,7 @@ def _hashed(password: str, salt: str) -> str:
 
 
 def new_accounts(names: Iterable[str]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Draw a password for each name.
-
-    Returns name -> password, to hand out, and name -> salt and hash, to keep.
-    """
+    """Draw passwords: name -> password, to hand out, and name -> salt and hash, to keep."""
     passwords = {name: "".join(secrets.choice(LETTERS) for _ in range(LENGTH)) for name in names}
     kept = {}
     for name, password in passwords.items():

@@ -1,7 +1,4 @@
-"""Who may log in: the names of ``hub.json``, each with a password of their own.
-
-JupyterHub loads this by name; nothing else imports it.
-"""
+"""Who may log in: the names of ``hub.json``. JupyterHub loads this; nothing else imports it."""
 
 from __future__ import annotations
 
@@ -16,18 +13,11 @@ __all__ = ["ClassAuthenticator"]
 
 
 class ClassAuthenticator(Authenticator):
-    """Lets in who is listed.
-
-    For accounts that a school has already, JupyterHub has others: put their name into
-    ``jupyterhub_config.py``.
-    """
+    """Lets in who is listed. JupyterHub has others for the accounts that a school has already."""
 
     accounts = Dict(help="name -> salt and hash of the password").tag(config=True)
 
     async def authenticate(self, handler: Any, data: dict[str, str]) -> str | None:
-        """The name, where the password is right.
-
-        Nothing but the cost of a try slows down who guesses.
-        """
+        """The name, where the password is right; the cost of a try slows down who guesses."""
         name = self.normalize_username(data["username"])
         return name if right_password(self.accounts, name, data["password"]) else None

@@ -31,9 +31,7 @@ SECONDS_TO_START = 120                            # a busy machine imports Jupyt
 
 def environment_of(hub: Hub, course: str, *, data: str | None,
                    models: str | None) -> dict[str, str]:
-    """The variables of a student's server: where the course, the data and the models lie, and how
-    much may be used.
-    """
+    """The variables of a student's server: where things lie, and how much may be used."""
     shared = {"LESSONS_DATA": data} if data else {}
     shared |= {"HF_HUB_CACHE": models} if models else {}
     own = {"PYTHONPATH": course, "LESSONS_COURSE": course, "LESSONS_NO_VENV": "1",
@@ -49,14 +47,6 @@ def configure(c: Any, folder: str | os.PathLike) -> None:
     """
     place = Path(folder).resolve()
     hub, accounts = read_hub(place)
-    _door(c, hub, place)
-    _accounts(c, hub, accounts)
-    _servers(c, hub)
-    _culling(c, hub)
-    {"simple": _simple, "docker": _docker}[hub.spawner](c, hub, place)
-
-
-def _door(c: Any, hub: Hub, place: Path) -> None:
     c.JupyterHub.bind_url = hub.address
     if hub.certificate:
         c.JupyterHub.ssl_cert, c.JupyterHub.ssl_key = hub.certificate, hub.key
@@ -69,42 +59,32 @@ def _door(c: Any, hub: Hub, place: Path) -> None:
     c.ConfigurableHTTPProxy.pid_file = str(place / "proxy.pid")
     c.ConfigurableHTTPProxy.command = [str(installed("hub") / ".bin" / "configurable-http-proxy")]
 
-
-def _accounts(c: Any, hub: Hub, accounts: dict[str, Any]) -> None:
     c.JupyterHub.authenticator_class = "lessons_lib.classroom.hub.authenticator.ClassAuthenticator"
     c.ClassAuthenticator.accounts = accounts
     c.Authenticator.allowed_users = set(hub.students) | {hub.teacher}
     c.Authenticator.admin_users = {hub.teacher}
 
-
-def _servers(c: Any, hub: Hub) -> None:
+    seconds = 60 * hub.idle_minutes
     c.Spawner.default_url = FIRST
     c.Spawner.mem_limit = int(hub.memory_gb * 1e9)
     c.Spawner.cpu_limit = hub.cores
     c.Spawner.start_timeout = c.Spawner.http_timeout = SECONDS_TO_START
-    # A kernel that idles goes before its server does, so that lessons left open in a tab keep no
-    # memory.
-    c.Spawner.args = [f"--MappingKernelManager.cull_idle_timeout={60 * hub.idle_minutes}",
+    # A kernel that idles goes before its server does, so that lessons left open keep no memory.
+    c.Spawner.args = [f"--MappingKernelManager.cull_idle_timeout={seconds}",
                       "--MappingKernelManager.cull_connected=True",
                       "--LabApp.extension_manager=readonly",
                       "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-
-
-def _culling(c: Any, hub: Hub) -> None:
-    seconds = 60 * hub.idle_minutes
     command = [sys.executable, "-m", "jupyterhub_idle_culler", f"--timeout={seconds}",
                f"--max-age={int(3600 * hub.hours)}", f"--cull-every={max(10, seconds // 10)}"]
     c.JupyterHub.services = [{"name": "cull-idle", "command": command}]
     c.JupyterHub.load_roles = [{"name": "cull-idle", "services": ["cull-idle"],
                                 "scopes": ["list:users", "read:users:activity", "read:servers",
                                            "delete:servers"]}]
+    {"simple": _simple, "docker": _docker}[hub.spawner](c, hub, place)
 
 
 def _simple(c: Any, hub: Hub, place: Path) -> None:
-    """Processes of one user of this machine: to try it out, and for people who trust each other.
-
-    Each keeps its limits itself; see ``server``.
-    """
+    """Processes of one user of this machine, which keep their limits themselves: to try it out."""
     c.JupyterHub.spawner_class = "simple"
     c.SimpleLocalProcessSpawner.home_dir_template = str(place / "homes" / "{username}")
     c.Spawner.cmd = [sys.executable, "-m", "lessons_lib.classroom.hub.server"]
@@ -115,8 +95,7 @@ def _simple(c: Any, hub: Hub, place: Path) -> None:
 
 
 def _docker(c: Any, hub: Hub, place: Path) -> None:
-    """A container for each student: its own files, and limits that the kernel of the system keeps.
-    """
+    """A container for each student: own files, and limits that the system's kernel keeps."""
     c.JupyterHub.spawner_class = "docker"
     # containers reach the hub over Docker's own network, and nobody else does
     c.JupyterHub.hub_ip = BRIDGE

@@ -26,12 +26,10 @@ def lay_out(home: Path, course: Path) -> list[str]:
     """
     lessons, link = home / "lessons", home / "course"
     lessons.mkdir(parents=True, exist_ok=True)
-    found = [path for pattern in ("[0-9][0-9]_*.ipynb", "[!.]*/*.ipynb")
+    paths = [path for pattern in ("[0-9][0-9]_*.ipynb", "[!.]*/*.ipynb")
              for path in sorted((course / "notebooks").glob(pattern))]
-    fresh = [
-        name for path in found
-        if not os.path.lexists(lessons / (name := path.relative_to(course / "notebooks")))
-    ]
+    fresh = [name for path in paths
+             if not os.path.lexists(lessons / (name := path.relative_to(course / "notebooks")))]
     for name in fresh:
         (lessons / name).parent.mkdir(exist_ok=True)
         # the text alone: the original's read-only mode stays behind

@@ -67,22 +67,18 @@ class Hub:
         check_int("idle_minutes", self.idle_minutes, low=1)
         for name, low in (("memory_gb", 0.5), ("cores", 0.1), ("disk_gb", 0.1), ("hours", 0.1)):
             check_float(name, getattr(self, name), low=low)
-        self._check_door()
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("certificate and key belong together; expected both or none")
+        if self.host not in HERE and self.certificate is None:
+            raise ValueError(f"host={self.host!r} can be reached by other machines, and passwords "
+                             "would travel in plain text; pass certificate and key, or leave the "
+                             "hub at 127.0.0.1 behind a web server that speaks HTTPS")
         for name in ("certificate", "key", "data", "models"):
             if (given := getattr(self, name)) is not None:
                 existing_path(given)
                 # Absolute, for the hub reads its settings in a folder of its own; links stay, for a
                 # renewed certificate is another file behind one.
                 object.__setattr__(self, name, os.path.abspath(Path(given).expanduser()))
-
-    def _check_door(self) -> None:
-        if (self.certificate is None) != (self.key is None):
-            raise ValueError("certificate and key belong together; expected both or none")
-        if self.host not in HERE and self.certificate is None:
-            raise ValueError(f"host={self.host!r} can be reached by other machines, and passwords "
-                             "would travel in plain text; pass certificate and "
-                             "key, or leave the hub at 127.0.0.1 behind a web server that speaks "
-                             "HTTPS")
 
     @property
     def address(self) -> str:
@@ -105,8 +101,8 @@ def read_hub(folder: str | os.PathLike) -> tuple[Hub, dict[str, Any]]:
     """
     values = read_json(existing_path(Path(folder) / FILE))
     known = {field.name for field in dataclasses.fields(Hub)}
-    if not isinstance(values, dict) or not isinstance(values.get("accounts"),
-                                                      dict) or set(values) - known - {"accounts"}:
+    if (not isinstance(values, dict) or not isinstance(values.get("accounts"), dict)
+            or set(values) - known - {"accounts"}):
         raise DamagedFile(f"{Path(folder) / FILE} holds no settings of a hub; make them again: "
                           "python -m lessons_lib hub write FOLDER")
     accounts = values.pop("accounts")

@@ -47,10 +47,8 @@ OPTIONS = ("--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0",
 
 @dataclass(frozen=True)
 class Measured:
-    """Memory of one student's server in MB (10^6 bytes, resident, all its processes): ``server_mb``
-    without a lesson; after each lesson, with those before it still open, ``after_mb``, and
-    ``peak_mb`` while it ran; ``together_mb`` with all of them open; ``scale``, ``date``,
-    ``system``.
+    """Memory of one student's server in MB (10^6 bytes, resident, all its processes): without a
+    lesson, after each lesson with those before it still open, while it ran, and with all open.
     """
 
     server_mb: float
@@ -117,21 +115,16 @@ def room_for(students: int, found: Measured) -> Room:
 
 
 def rule_of(students: int, found: Measured) -> list[str]:
-    """How `room_for` comes to its numbers: what was measured, what it is multiplied by, and what is
-    a guess.
-    """
+    """How `room_for` comes to its numbers, and which of them are guesses."""
     room, peak = room_for(students, found), max(found.peak_mb.values())
     return [f"limit of each student: {SPARE:g} x {peak:,.0f} MB, the most that was measured, up to "
             f"the next half GB = {room.limit_gb:g} GB",
             f"memory: {HUB_GB:g} GB for the hub and the system + {students} x "
-            f"{found.together_mb:,.0f} MB with all lessons open, measured, or "
-            f"{students} x {found.largest_mb:,.0f} MB with the largest one; up to the next GB, and "
-            "never less than one limit",
+            f"{found.together_mb:,.0f} MB with all lessons open, measured, or {students} x "
+            f"{found.largest_mb:,.0f} MB with the largest one; up to the next GB, and never less "
+            "than one limit",
             f"cores: {students} x {CORES:g}, up to the next whole; a rule of thumb, not measured: "
             "most of a lesson is reading"]
-
-
-# ------------------------------------------------------------------------------ measuring
 
 
 def measure(lessons: Sequence[str] = LESSONS, *, scale: str | None = None,
@@ -187,16 +180,15 @@ class _Server:
 
         session = self.ask("sessions", {"path": notebook.name, "name": notebook.name,
                                         "type": "notebook", "kernel": {"name": "python3"}})
-        client = BlockingKernelClient(connection_file=str(self._runtime /
-                                                          f"kernel-{session['kernel']['id']}.json"))
+        file = self._runtime / f"kernel-{session['kernel']['id']}.json"
+        client = BlockingKernelClient(connection_file=str(file))
         client.load_connection_file()
         # a kernel of a busy machine answers late, and a heartbeat would call it dead after a second
         client.start_channels(hb=False)
         try:
             client.wait_for_ready(timeout=CELL_SECONDS)
-            for number, cell in enumerate(
-                [cell for cell in nbformat.read(notebook, 4).cells if cell.cell_type == "code"],
-                    start=1):
+            cells = [cell for cell in nbformat.read(notebook, 4).cells if cell.cell_type == "code"]
+            for number, cell in enumerate(cells, start=1):
                 said = client.execute(cell.source, reply=True, timeout=CELL_SECONDS)["content"]
                 if said["status"] != "ok":
                     raise RuntimeError(f"{notebook.name}, cell {number}: {said.get('ename')}: "
@@ -212,31 +204,30 @@ def _server(folder: Path, scale: str) -> Iterator[_Server]:
                                                          "JUPYTER_RUNTIME_DIR", "LESSONS_OUTPUT",
                                                          "LESSONS_LEADERBOARD")}
     token, runtime = secrets.token_hex(16), folder / "jupyter_runtime_dir"
-    environment = kernel_environment(scale, folder / "ipython",
-                                     extra=own | {"JUPYTER_TOKEN": token})
+    own |= {"JUPYTER_TOKEN": token}
     # runs nothing but the course's own cells
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     process = subprocess.Popen(
         [sys.executable, "-m", "jupyterlab", *OPTIONS, f"--ServerApp.root_dir={folder}", *root],
-        cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL)
+        cwd=folder, env=kernel_environment(scale, folder / "ipython", extra=own),
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        yield _ready(process, runtime, token)
+        until = time.monotonic() + CELL_SECONDS
+        server = None
+        while server is None and time.monotonic() < until and process.poll() is None:
+            try:
+                starting = _Server(process.pid, runtime, token)
+                starting.ask("status")
+                server = starting
+            except (StopIteration, json.JSONDecodeError, urllib.error.URLError, OSError):
+                time.sleep(0.5)
+        if server is None:
+            raise RuntimeError("the Jupyter server to be measured did not start; try: python -m "
+                               "jupyterlab")
+        yield server
     finally:
         process.terminate()                       # it ends its kernels, too
         try:
             process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()                        # kernels end when nobody is left who started them
-
-
-def _ready(process: subprocess.Popen, runtime: Path, token: str) -> _Server:
-    until = time.monotonic() + CELL_SECONDS
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            server = _Server(process.pid, runtime, token)
-            server.ask("status")
-            return server
-        except (StopIteration, json.JSONDecodeError, urllib.error.URLError, OSError):
-            time.sleep(0.5)
-    raise RuntimeError("the Jupyter server to be measured did not start; try: python -m jupyterlab")

@@ -1,6 +1,4 @@
-"""A folder with everything a hub needs: settings, passwords, a read-only copy of the course, and
-what Docker and Kubernetes want to know.
-"""
+"""A folder with everything a hub needs, and what Docker and Kubernetes want to know."""
 
 from __future__ import annotations
 
@@ -56,8 +54,7 @@ OUTSIDE = ("jupyterhub-idle-culler", "dockerspawner")
 
 
 def hub_missing() -> str | None:
-    """Why no hub can start here, and what to do; None where JupyterHub and its proxy are installed.
-    """
+    """Why no hub can start here, and what to do; None where nothing is missing."""
     if os.name != "posix":
         return ("JupyterHub runs on Linux and macOS only: start the hub there; students need a "
                 "browser alone")
@@ -99,7 +96,10 @@ def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
         _write_passwords(made / "passwords.csv", passwords)
         shutil.copyfile(FILES / "jupyterhub_config.py", made / "jupyterhub_config.py")
         shutil.copyfile(FILES / "Dockerfile", made / "Dockerfile")
-        _write_requirements(made)
+        # what a student's server needs, and the lock that holds for it, as pip reads them
+        wanted = [pin for pin in pins_of("hub") if not pin.startswith(OUTSIDE)]
+        (made / "requirements.txt").write_text("\n".join(wanted) + "\n", "utf-8")
+        shutil.copyfile(extra_lock("hub", (3, 11)), made / "constraints.txt")
         # passwords and keys, perhaps within a clone
         (made / ".gitignore").write_text("*\n", "utf-8")
         # nor do these go to a builder
@@ -107,8 +107,8 @@ def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
                                             "utf-8")
         for name, values in {"README.md": _page(hub, target), "values.yaml": _chart(hub)}.items():
             (made / name).touch(mode=0o600)      # the chart holds two passwords
-            (made / name).write_text(
-                Template((FILES / name).read_text("utf-8")).substitute(values), "utf-8")
+            text = Template((FILES / name).read_text("utf-8"))
+            (made / name).write_text(text.substitute(values), "utf-8")
     _lock(target / COURSE)  # at last: a folder without the right to write in it cannot be moved
     return passwords
 
@@ -150,48 +150,39 @@ def draw_passwords(folder: str | os.PathLike, names: Sequence[str]) -> dict[str,
     """
     place, (hub, accounts) = Path(folder), read_hub(folder)
     known = {hub.teacher, *hub.students}
-    grown = dataclasses.replace(
-        hub, students=(*hub.students, *(name for name in names if name not in known)))
+    late = (name for name in names if name not in known)
+    grown = dataclasses.replace(hub, students=(*hub.students, *late))
     if not names or len(set(names)) < len(names):
         raise ValueError(f"names holds {len(names)} names, {len(names) - len(set(names))} of them "
                          "twice; expected >= 1, each once")
     file, (passwords, made) = place / "passwords.csv", new_accounts(names)
-    kept = dict(list(csv.reader(
-        file.read_text("utf-8").splitlines()))[1:]) if file.is_file() else {}
+    lines = file.read_text("utf-8").splitlines()[1:] if file.is_file() else []
+    kept = dict(csv.reader(lines))
     _write_passwords(file, kept | passwords)
     grown.save(place, accounts | made)
     return passwords
 
 
 def without_password(folder: str | os.PathLike) -> list[str]:
-    """Names of a hub that cannot log in, because somebody wrote them into its ``hub.json`` by hand.
-    """
+    """Names that cannot log in, because somebody wrote them into ``hub.json`` by hand."""
     hub, accounts = read_hub(folder)
     return [name for name in (hub.teacher, *hub.students) if name not in accounts]
 
 
-def _brought(root: Path) -> list[Path]:
-    """Files of the course beside its library: texts and notebooks of the lessons, and what
-    `BROUGHT` names.
-    """
+def _copy_course(place: Path, root: Path = PROJECT) -> None:
+    """Copy the library, texts and notebooks of the lessons, and what `BROUGHT` names."""
+    shutil.copytree(root / "lessons_lib", place / "lessons_lib", ignore=LEFT_OUT)
     lessons = [path for text in Course(root).notebooks.glob("[0-9][0-9]_*.md")
                for path in (text, text.with_suffix(".ipynb"))]
-    named = [path for pattern in BROUGHT for path in root.glob(pattern)]
-    return [path for path in [*lessons, *named] if path.is_file() and not path.name.startswith(".")]
-
-
-def _copy_course(place: Path, root: Path = PROJECT) -> None:
-    shutil.copytree(root / "lessons_lib", place / "lessons_lib", ignore=LEFT_OUT)
-    for path in _brought(root):
-        copy = place / path.relative_to(root)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
+    for path in [*lessons, *(path for pattern in BROUGHT for path in root.glob(pattern))]:
+        if path.is_file() and not path.name.startswith("."):
+            copy = place / path.relative_to(root)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
 
 
 def _lock(place: Path) -> None:
-    """Everybody reads, nobody writes: also where the clone was made for its owner alone, for a
-    container's student is another user.
-    """
+    """Everybody reads (a container's student is another user), nobody writes."""
     for path in (place, *place.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
 
@@ -203,46 +194,32 @@ def _write_passwords(path: Path, passwords: dict[str, str]) -> None:
         csv.writer(file).writerows([("name", "password"), *passwords.items()])
 
 
-def _write_requirements(folder: Path) -> None:
-    """What a student's server needs, and the lock that holds for it, as pip reads them."""
-    wanted = [pin for pin in pins_of("hub") if not pin.startswith(OUTSIDE)]
-    (folder / "requirements.txt").write_text("\n".join(wanted) + "\n", "utf-8")
-    shutil.copyfile(extra_lock("hub", (3, 11)), folder / "constraints.txt")
-
-
 def _page(hub: Hub, target: Path) -> dict[str, Any]:
     release = next(pin.partition("==")[2].split(".")[0]
                    for pin in pins_of("hub") if pin.startswith("jupyterhub=="))
-    return {
-        "n": len(hub.students), "release": release, "memory": f"{hub.memory_gb:g}",
-        "cores": f"{hub.cores:g}", "idle": hub.idle_minutes, "hours": f"{hub.hours:g}",
-        "folder": shlex.quote(str(target)), "address": hub.address,
-        "claim": " Put the models into a volume that is claimed as `models`: without the claim "
-        "no server starts." if hub.models else ""
-    }
+    return {"n": len(hub.students), "release": release, "memory": f"{hub.memory_gb:g}",
+            "cores": f"{hub.cores:g}", "idle": hub.idle_minutes, "hours": f"{hub.hours:g}",
+            "folder": shlex.quote(str(target)), "address": hub.address,
+            "claim": " Put the models into a volume that is claimed as `models`: without the claim "
+            "no server starts." if hub.models else ""}
 
 
 def _chart(hub: Hub) -> dict[str, Any]:
     models = INSIDE["models"] if hub.models else None
     inside = environment_of(hub, INSIDE["course"], data=None, models=models)
-    seconds, found = 60 * hub.idle_minutes, measured()
-    limit = int(1000 * hub.memory_gb)
+    seconds, limit = 60 * hub.idle_minutes, int(1000 * hub.memory_gb)
     # YAML takes a plain no or on for a truth value
     names = [f'"{name}"' for name in (hub.teacher, *hub.students)]
     # Not those of passwords.csv: there is one for the class and one for the teacher, who can do
     # everything.
     secret = {"class_password": secrets.token_hex(8), "teacher_password": secrets.token_hex(16)}
     times = {"timeout": seconds, "every": max(10, seconds // 10), "age": int(3600 * hub.hours)}
-    room = {"limit": limit, "guarantee": min(limit, round(found.together_mb)),
-            "cores": f"{hub.cores:g}"}
+    sizes = {"limit": limit, "guarantee": min(limit, round(measured().together_mb)),
+             "cores": f"{hub.cores:g}"}
     places = {"first": FIRST, "home": INSIDE["home"],
               "volumes": VOLUMES.format(place=models) if models else "",
-              "environment": _as_yaml(inside)}
-    return secret | times | room | places | {"teacher": names[0], "students": ", ".join(names[1:])}
-
-
-def _as_yaml(environment: dict[str, str]) -> str:
-    return "\n".join(f'    {name}: "{value}"' for name, value in environment.items())
+              "environment": "\n".join(f'    {name}: "{value}"' for name, value in inside.items())}
+    return secret | times | sizes | places | {"teacher": names[0], "students": ", ".join(names[1:])}
 
 
 def names_from(values: Sequence[str]) -> tuple[str, ...]:
@@ -256,8 +233,7 @@ def names_from(values: Sequence[str]) -> tuple[str, ...]:
         if not Path(value).is_file() and not re.search(r"[./\\]", value):
             names.append(value)
             continue
-        found = names_in(existing_path(value))
-        if not found:
+        if not (listed := names_in(existing_path(value))):
             raise ValueError(f"students={value!r} is an empty file; expected one name a line")
-        names += found
+        names += listed
     return tuple(names)

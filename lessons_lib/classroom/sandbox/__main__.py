@@ -39,17 +39,14 @@ class _Cells(code.InteractiveInterpreter):
 
 
 class _Sheet:
-    """Stands where ``ll.classroom.sheet`` and ``ll.start`` stood: checks and hints do nothing here.
-    """
+    """In place of ``ll.classroom.sheet`` and ``ll.start``: checks and hints do nothing here."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *args, **keywords: None
 
 
 def _stand_in() -> types.ModuleType:
-    """A ``lessons_lib`` that lets the first cell of a notebook run, and says why the rest is
-    missing.
-    """
+    """A ``lessons_lib`` that lets the first cell run, and says why the rest is missing."""
     module = types.ModuleType("lessons_lib")
     module.classroom = types.SimpleNamespace(sheet=lambda *args, **keywords: _Sheet())
     module.start = lambda *args, **keywords: _Sheet()
@@ -63,16 +60,13 @@ def _stand_in() -> types.ModuleType:
 
 
 def _without_magics(source: str) -> str:
-    """Cells may hold lines for the notebook itself (%, !); they are left out where the cell is no
-    Python with them.
-    """
+    """A cell without lines for the notebook itself (%, !), where it is no Python with them."""
     try:
         compile(source, "cell", "exec", dont_inherit=True)
         return source
     except SyntaxError:
-        lines = ["" if line.lstrip().startswith(("%", "!",
-                                                 "?")) or line.rstrip().endswith("?") else line
-                 for line in source.splitlines()]
+        lines = ["" if line.lstrip().startswith(("%", "!", "?"))
+                 or line.rstrip().endswith("?") else line for line in source.splitlines()]
         return "\n".join(lines)  # as many lines, so that an error names the right one
 
 
@@ -123,8 +117,8 @@ class _Process:
         self.incoming, self.outgoing = incoming, outgoing
         # Who spoils the first cell, which makes the sheet, loses no answer in the cells that check
         # with it.
-        self.cells, self.n_cells = _Cells(
-            {"__name__": "__main__", "__builtins__": builtins, "sheet": _Sheet()}), 0
+        names = {"__name__": "__main__", "__builtins__": builtins, "sheet": _Sheet()}
+        self.cells, self.n_cells = _Cells(names), 0
 
     def _ask(self, number: int) -> Any:
         """A function of the grader, such as the net of a case, called from here."""
@@ -139,8 +133,8 @@ class _Process:
     def cell(self, request: dict) -> dict:
         self.n_cells += 1
         name, source = f"<cell {self.n_cells}>", _without_magics(request["source"])
-        linecache.cache[name] = (len(source), None, [line + "\n" for line in source.split("\n")],
-                                 name)
+        lines = [line + "\n" for line in source.split("\n")]
+        linecache.cache[name] = (len(source), None, lines, name)
         self.cells.error = None
         try:
             with _soft_limit(request["seconds"]):
@@ -151,8 +145,9 @@ class _Process:
 
     def value(self, request: dict) -> dict:
         name = request["name"]
-        return {"value": wire.pack(self.cells.locals[name])
-                } if name in self.cells.locals else {"missing": True}
+        if name not in self.cells.locals:
+            return {"missing": True}
+        return {"value": wire.pack(self.cells.locals[name])}
 
     def call(self, request: dict) -> dict:
         args, keywords = (wire.unpack(request[part], lambda number, *_: self._ask(number))
@@ -161,9 +156,7 @@ class _Process:
             return {"value": wire.pack(self.cells.locals[request["name"]](*args, **keywords))}
 
     def launch(self, request: dict) -> dict:
-        """Run a Triton kernel in the interpreter; arrays among the arguments become tensors, and
-        come back as the kernel left them.
-        """
+        """Run a Triton kernel in the interpreter; its arrays come back as it left them."""
         import torch
         import triton
 

@@ -19,9 +19,6 @@ import sys
 
 __all__ = ["confine", "protections"]
 
-# ------------------------------------------------------------------------------ limits
-
-
 def _limits(memory: int, cpu_seconds: int, file_bytes: int) -> bool:
     """Whether the system takes a limit of memory."""
     try:
@@ -36,8 +33,6 @@ def _limits(memory: int, cpu_seconds: int, file_bytes: int) -> bool:
                 resource.setrlimit(getattr(resource, name), (value, value))
     return sys.platform == "linux"               # macOS knows the name and does not keep the limit
 
-
-# ------------------------------------------------------------------------------ Landlock: files
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 READ = 1 << 2 | 1 << 3                           # read a file, list a folder
@@ -93,8 +88,6 @@ def _shut_files(readable: list[str], writable: list[str]) -> bool:
     return done
 
 
-# --------------------------------------------------------------------------- seccomp: system calls
-
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 # Refused with "not permitted": numbers on x86-64, on 64-bit Arm (None: does not exist there).
 REFUSED = {
@@ -132,14 +125,11 @@ REFUSED = {
 }
 # Calls that one argument makes dangerous: the argument's offset, and the values that are refused.
 # A file may tell its owner by a signal that it can be read: F_SETOWN, F_SETSIG and F_SETOWN_EX
-# would send it to any process of the user, and so
-# would FIOSETOWN and SIOCSPGRP. FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR change a file that is open
-# for reading. PR_SET_PDEATHSIG and
-# PR_SET_DUMPABLE would undo that the process ends with the grader, and hide its open files from the
-# watch.
-REFUSED_WITH = {"fcntl": ((72, 25), 24, (8, 10, 15)), "ioctl": ((16, 29), 24,
-                                                                (0x8901, 0x8902, 0x40086602,
-                                                                 0x401C5820)),
+# would send it to any process of the user, and so would FIOSETOWN and SIOCSPGRP. FS_IOC_SETFLAGS
+# and FS_IOC_FSSETXATTR change a file that is open for reading. PR_SET_PDEATHSIG and PR_SET_DUMPABLE
+# would undo that the process ends with the grader, and hide its open files from the watch.
+REFUSED_WITH = {"fcntl": ((72, 25), 24, (8, 10, 15)),
+                "ioctl": ((16, 29), 24, (0x8901, 0x8902, 0x40086602, 0x401C5820)),
                 "prctl": ((157, 167), 16, (1, 4))}
 NEWER = 463  # calls from here on came after 2024, and nobody has looked at them
 CLONE, CLONE3, TGKILL, PRLIMIT = (56, 220), (435, 435), (234, 131), (302, 261)
@@ -151,14 +141,6 @@ NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
 
 def _line(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("=HBBI", code, yes, no, value & 0xFFFFFFFF)
-
-
-def _refused_with(number: int, offset: int, values: tuple[int, ...]) -> list[bytes]:
-    """Lines that refuse a call where an argument has one of these values, and allow it otherwise.
-    """
-    compared = [_line(JUMP_EQUAL, value, len(values) - i, 0) for i, value in enumerate(values)]
-    inner = [_line(LOAD, offset), *compared, _line(RETURN, ALLOW), _line(RETURN, PERMISSION)]
-    return [_line(JUMP_EQUAL, number, 0, len(inner)), *inner]
 
 
 def _filter(machine: str, pid: int) -> bytes:
@@ -174,7 +156,9 @@ def _filter(machine: str, pid: int) -> bytes:
         if numbers[side] is not None:
             lines += [_line(JUMP_EQUAL, numbers[side], 0, 1), _line(RETURN, PERMISSION)]
     for numbers, offset, values in REFUSED_WITH.values():
-        lines += _refused_with(numbers[side], offset, values)
+        compared = [_line(JUMP_EQUAL, value, len(values) - i, 0) for i, value in enumerate(values)]
+        inner = [_line(LOAD, offset), *compared, _line(RETURN, ALLOW), _line(RETURN, PERMISSION)]
+        lines += [_line(JUMP_EQUAL, numbers[side], 0, len(inner)), *inner]
     # the C library then takes clone
     lines += [_line(JUMP_EQUAL, CLONE3[side], 0, 1), _line(RETURN, NO_SUCH_CALL)]
     # A new thread is allowed, a new process is not; a signal to this process only; limits of this
@@ -197,30 +181,20 @@ def _shut_calls() -> bool:
     return libc.prctl(22, 2, head, 0, 0) == 0
 
 
-# ----------------------------------------------------------------- elsewhere: a hook inside Python
-
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn",
              "os.spawn", "os.kill", "os.startfile", "ctypes.", "os.remove", "os.rename", "os.rmdir",
              "os.chmod", "os.chown", "os.truncate", "os.link", "os.symlink", "shutil.", "winreg.")
 
 
-def _hook() -> None:
-    def refuse(event: str, arguments: tuple) -> None:
-        if event.startswith(FORBIDDEN):
-            raise PermissionError(f"{event} is not allowed while answers are graded")
-        if event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
-            raise PermissionError("no file can be written while answers are graded")
-
-    sys.addaudithook(refuse)
-
-
-# ------------------------------------------------------------------------------ all together
+def _refuse(event: str, arguments: tuple) -> None:
+    if event.startswith(FORBIDDEN):
+        raise PermissionError(f"{event} is not allowed while answers are graded")
+    if event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+        raise PermissionError("no file can be written while answers are graded")
 
 
 def protections() -> dict[str, bool]:
-    """What this system can take from a process for good: ``network``, ``processes``, ``files``,
-    ``memory``.
-    """
+    """What this system can take from a process for good, by name."""
     known = sys.platform == "linux" and platform.machine() in ARCHITECTURES and sys.maxsize > 2**32
     calls = known and os.path.exists("/proc/sys/kernel/seccomp")
     return {"network": calls, "processes": calls, "files": landlock_version() >= 1,
@@ -229,12 +203,9 @@ def protections() -> dict[str, bool]:
 
 def confine(*, readable: list[str], writable: list[str], memory: int, cpu_seconds: int,
             file_bytes: int) -> dict[str, bool]:
-    """Give up what a graded answer does not need, for good. Call it before any foreign code is
-    read.
-
-    Parameters: readable, writable, the only files and folders that stay open; memory, bytes of
-    data; cpu_seconds; file_bytes, of one file. Returns which protections hold, named as in
-    `protections`.
+    """Give up what a graded answer does not need, for good, before any foreign code is read:
+    all files and folders but those that are ``readable`` or ``writable``, and more than so many
+    bytes of data, seconds, and bytes of one file. Returns which `protections` hold.
     """
     held = dict.fromkeys(("network", "processes", "files", "memory"), False)
     held["memory"] = _limits(memory, cpu_seconds, file_bytes)
@@ -246,5 +217,5 @@ def confine(*, readable: list[str], writable: list[str], memory: int, cpu_second
         held["files"] = _shut_files(readable, writable)
         held["network"] = held["processes"] = _shut_calls()
     if not all(held.values()):
-        _hook()
+        sys.addaudithook(_refuse)
     return held

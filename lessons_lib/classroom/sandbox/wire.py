@@ -38,13 +38,8 @@ class Other:
         return self.text
 
 
-# ------------------------------------------------------------------------------ values
-
-
 def _arrays(value: Any) -> Any:
-    """Tensors, sparse matrices and table columns as arrays, scalars of NumPy as arrays without a
-    shape; else unchanged.
-    """
+    """Tensors, sparse matrices, columns and scalars as arrays; anything else unchanged."""
     if isinstance(value, type):
         return value
     for method in ("toarray", "detach", "to_numpy"):
@@ -62,14 +57,6 @@ def _pack_array(value: Any) -> Any:
             "v": base64.b64encode(value.tobytes()).decode()}
 
 
-def _pack_number(value: Any) -> Any:
-    if isinstance(value, int) and abs(value) >= 1 << 53:
-        if value.bit_length() > MAX_BITS:
-            raise WireError(f"an integer of {value.bit_length()} bits; at most {MAX_BITS}")
-        return {"t": "int", "v": hex(value)}
-    return value
-
-
 def pack(value: Any, name_function: Any = None, depth: int = 0) -> Any:
     """A value as what JSON can hold. ``name_function`` gives functions an id; without it they are
     only named.
@@ -81,8 +68,12 @@ def pack(value: Any, name_function: Any = None, depth: int = 0) -> Any:
     if value is None or value is True or value is False:
         return value
     kind = type(value)
+    if kind is int and abs(value) >= 1 << 53:
+        if value.bit_length() > MAX_BITS:
+            raise WireError(f"an integer of {value.bit_length()} bits; at most {MAX_BITS}")
+        return {"t": "int", "v": hex(value)}
     if kind in (int, float):
-        return _pack_number(value)
+        return value
     if isinstance(value, str):
         return str(value)
     numpy = sys.modules.get("numpy")
@@ -108,10 +99,8 @@ def pack(value: Any, name_function: Any = None, depth: int = 0) -> Any:
 
 
 def _distinct(keys: list) -> list:
-    """The keys of a set or dict.
-
-    Raises WireError for many that share a hash: a table of them takes quadratic time, that of the
-    grader.
+    """The keys of a set or dict. Raises WireError for many that share a hash: a table of them takes
+    quadratic time, that of the grader.
     """
     if len(keys) - len({hash(key) for key in keys}) > MAX_COLLISIONS:
         raise WireError(f"a set or dict of {len(keys):,} keys with one hash")
@@ -123,11 +112,11 @@ def _unpack_array(data: dict) -> Any:
 
     dtype = numpy.dtype(str(data["dtype"])[:20])
     shape = tuple(int(n) for n in data["shape"])
-    if dtype.kind not in "biufc" or dtype.itemsize > 32 or len(shape) > 8 or any(n < 0
-                                                                                 for n in shape):
+    if (dtype.kind not in "biufc" or dtype.itemsize > 32 or len(shape) > 8
+            or any(n < 0 for n in shape)):
         raise WireError("no array of numbers")
-    array = numpy.frombuffer(base64.b64decode(data["v"], validate=True),
-                             dtype=dtype).reshape(shape).copy()
+    content = base64.b64decode(data["v"], validate=True)
+    array = numpy.frombuffer(content, dtype=dtype).reshape(shape).copy()
     return array if shape else array[()]
 
 
@@ -172,14 +161,8 @@ def unpack(data: Any, function: Any = None, depth: int = 0) -> Any:
     raise WireError(f"not plain data: {tag!r}")
 
 
-# ------------------------------------------------------------------------------ messages
-
-
 def _check_values(body: bytes) -> None:
-    """Refuse what would grow: a list takes 3 bytes in a message and 100 in memory.
-
-    Texts with as many commas are refused, too.
-    """
+    """Refuse what would grow: a list takes 3 bytes in a message and 100 in memory."""
     if (values := sum(map(body.count, b"[{,"))) > MAX_VALUES:
         raise WireError(f"{values:,} values; at most {MAX_VALUES:,}")
 

@@ -13,7 +13,5 @@ from .printing import find_chromium, print_pages
 from .site import Site, build_site
 from .slides import build_slides, live_notebook
 
-__all__ = [
-    "MAX_SLIDES", "Site", "Slide", "build_site", "build_slides", "deck", "find_chromium",
-    "live_notebook", "page_problems", "print_pages", "site_missing"
-]
+__all__ = ["MAX_SLIDES", "Site", "Slide", "build_site", "build_slides", "deck", "find_chromium",
+           "live_notebook", "page_problems", "print_pages", "site_missing"]

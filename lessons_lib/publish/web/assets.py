@@ -22,36 +22,29 @@ PACKAGES = ("sphinx", "myst-nb", "sphinx-book-theme", "sphinx-mathjax-offline", 
             "jupyterlab-slideshow")
 # Package and file there; the page finds it by its name alone. MathJax that draws SVG is one file:
 # its letters are inside.
-SCRIPTS = {
-    "plotly": [("plotly", "plotly/package_data/plotly.min.js")], "mathjax": [
-        ("sphinx-mathjax-offline", "sphinx-mathjax-offline/static/mathjax/tex-svg.js")
-    ], "reveal": [("sphinx-revealjs", f"sphinx_revealjs/_static/revealjs/{name}")
-                  for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js",
-                               "plugin/notes/notes.js")]
-}
-
-
-def _installed(package: str) -> bool:
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+SCRIPTS = {"plotly": [("plotly", "plotly/package_data/plotly.min.js")], "mathjax": [
+               ("sphinx-mathjax-offline", "sphinx-mathjax-offline/static/mathjax/tex-svg.js")],
+           "reveal": [("sphinx-revealjs", f"sphinx_revealjs/_static/revealjs/{name}")
+                      for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js",
+                                   "plugin/notes/notes.js")]}
 
 
 def site_missing() -> str | None:
-    """Why no site and no slides can be made here, and what to do; None where the extra set is
-    installed.
-    """
-    if missing := [package for package in PACKAGES if not _installed(package)]:
-        return (f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: "
-                f"{install_line('site')}")
-    return None
+    """Why no site and no slides can be made here, and what to do; None where all is installed."""
+    missing = []
+    for package in PACKAGES:
+        try:
+            metadata.version(package)
+        except metadata.PackageNotFoundError:
+            missing.append(package)
+    if not missing:
+        return None
+    return (f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: "
+            f"{install_line('site')}")
 
 
 def check_installed() -> None:
-    """Raise BackendUnavailable, with the command that helps, where the extra set is not installed.
-    """
+    """Raise BackendUnavailable, with the command that helps, without the extra set."""
     if reason := site_missing():
         raise BackendUnavailable(reason)
 
@@ -63,29 +56,21 @@ def copy_scripts(folder: Path, *names: str) -> None:
         shutil.copy(metadata.distribution(package).locate_file(file), folder)
 
 
-def _mark(what: str) -> str:
-    return f"lessons {what}\n"
-
-
 def check_out(out: Path, what: str) -> None:
-    """Raise ValueError where ``out`` is a file or holds files that ``lessons <what>`` did not make.
-    """
+    """Raise ValueError where ``out`` is a file or holds what ``lessons <what>`` did not make."""
     if out.exists() and not out.is_dir():
         raise ValueError(f"out={str(out)!r} is a file; expected a folder")
     mark = out / MARK
-    if out.is_dir() and any(
-            out.iterdir()) and not (mark.is_file() and mark.read_text("utf-8") == _mark(what)):
+    made = mark.is_file() and mark.read_text("utf-8") == f"lessons {what}\n"
+    if not made and out.is_dir() and any(out.iterdir()):
         raise ValueError(f"out={str(out)!r} holds other files; expected a new or empty folder, or "
                          f"one that `lessons {what}` made")
 
 
 def keep(made: Path, out: Path, what: str) -> None:
-    """Move a finished folder to its place; what an earlier call left there goes.
-
-    Raises as `check_out`.
-    """
+    """Move a finished folder to the place of an earlier one. Raises as `check_out`."""
     check_out(out, what)
-    (made / MARK).write_text(_mark(what), "utf-8")
+    (made / MARK).write_text(f"lessons {what}\n", "utf-8")
     if out.exists():
         shutil.rmtree(out)
     out.parent.mkdir(parents=True, exist_ok=True)

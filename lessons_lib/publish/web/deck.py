@@ -1,21 +1,17 @@
 """Which parts of a lesson are slides: chosen by a rule, corrected by marks.
 
-The rule: the question opens the deck; every cell with a picture is a slide, headed by its section,
-with the finding that its alt text states, and with the last "Predict" of the text as a question
-before the picture appears; a section without a picture shows its first displayed formula; the
-summary and the formula to keep close. The text between two slides goes to the speaker's notes of
-the first.
-
-The mark is ``slide`` in the metadata of a cell, which the lesson's text keeps: ``:slide: Rare words
-are longer.`` gives the sentence, ``:slide: false`` leaves the cell out, and on a cell that the rule
-passes over it makes a slide of its picture, table, printed text or formula. Marks change no code,
-so no lesson need run again.
+The rule: the question opens the deck; each cell with a picture is a slide, with its section, the
+finding of its alt text, and the last "Predict" as a question before it; a section without a picture
+shows its first displayed formula; the summary and the formula to keep close. Other text goes to the
+speaker's notes. The mark is ``slide`` in the metadata of a cell: ``:slide: Rare words are longer.``
+gives the sentence, ``:slide: false`` leaves the cell out, and on a cell that the rule passes over
+it makes a slide of its picture, table, printed text or formula.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...core import DamagedFile
@@ -31,6 +27,7 @@ BLOCK = re.compile(r"```.*?```|\$\$.*?\$\$|(?:(?!\n\s*\n|```|\$\$).)+", re.DOTAL
 HEADING = re.compile(r"#{2,6}\s+(.+)")
 PREDICT = re.compile(r"\*\*Predict[^*]*\*\*")
 LIST = re.compile(r"(?:\d+\.|[-*])\s")
+LAST_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*`$])")
 
 
 @dataclass(frozen=True)
@@ -64,21 +61,17 @@ def _finding(alt: str) -> str:
 
 
 def _shown(cell: Any, *, marked: bool) -> Any:
-    """The output of a code cell that a slide shows: its last picture; on a marked cell else its
-    last table, else its printed text.
-    """
+    """The last picture of a code cell; of a marked cell else the last table, else printed text."""
     pictures = [output for output in cell.outputs if is_picture(output)]
     tables = [output for output in cell.outputs if "text/html" in output.get("data", {})]
     printed = [output for output in cell.outputs if output.output_type == "stream"]
-    found = pictures or ((tables or printed) if marked else [])
-    return found[-1] if found else None
+    shown = pictures or ((tables or printed) if marked else [])
+    return shown[-1] if shown else None
 
 
 @dataclass
 class _Reader:
-    """Goes through the cells and keeps what it has seen: the section, whether it has a slide, a
-    formula and a question in waiting.
-    """
+    """Goes through the cells; keeps the section, a formula and a question in waiting."""
 
     lesson: str
     slides: list[Slide]
@@ -87,17 +80,14 @@ class _Reader:
     formula: Slide | None = None
     question: str = ""
     before: str = ""  # the paragraph before a formula says what it is
-    taken: set[int] = field(default_factory=set)
 
     def open(self, heading: str) -> None:
-        """Begin a section; one without a picture gets its formula, and a question that no picture
-        answered is one for the speaker.
-        """
+        """Begin a section; a question that no picture answered becomes a note."""
         self.close()
         if self.question:
             self.note(self.question)
-        self.heading, self.section, self.formula, self.question, self.before = heading, len(
-            self.slides), None, "", ""
+        self.heading, self.section = heading, len(self.slides)
+        self.formula, self.question, self.before = None, "", ""
 
     def close(self) -> None:
         if self.formula is not None and len(self.slides) == self.section:
@@ -110,16 +100,16 @@ class _Reader:
     def read_text(self, number: int, cell: Any) -> None:
         mark, formula = cell.metadata.get("slide"), None
         for block in blocks(cell.source):
-            if found := HEADING.match(block):
-                self.open(found[1])
-                block = block[found.end() :].strip()
+            if heading := HEADING.match(block):
+                self.open(heading[1])
+                block = block[heading.end() :].strip()
             if not block or self.heading.lower() in LAST_SECTIONS:
                 continue
             if self.heading.lower() == "summary":
                 self._read_summary(number, block)
             elif block.startswith("$$"):
-                formula = (formula or Slide(self.heading, number, sentence=_last_sentence(
-                    self.before), body=block))
+                last = LAST_SENTENCE.split(" ".join(self.before.split()))[-1]
+                formula = formula or Slide(self.heading, number, sentence=last, body=block)
             elif PREDICT.match(block):
                 self.question = block
             else:
@@ -130,16 +120,15 @@ class _Reader:
                               "shows no displayed formula; mark a cell with an "
                               "output instead, or take the mark away")
         if mark:
-            self.slides.append(
-                replace(formula, sentence=mark if isinstance(mark, str) else formula.sentence))
+            self.slides.append(replace(formula, sentence=mark if isinstance(mark, str)
+                                       else formula.sentence))
         elif mark is None:
             self.formula = self.formula or formula
 
     def _read_summary(self, number: int, block: str) -> None:
         if block.startswith("**The formula to keep"):
-            self.slides.append(
-                Slide("The formula to keep", number, body=re.sub(r"^\*\*[^*]*\*\*:?\s*", "",
-                                                                 block)))
+            self.slides.append(Slide("The formula to keep", number,
+                                     body=re.sub(r"^\*\*[^*]*\*\*:?\s*", "", block)))
         elif LIST.match(block) and not any(slide.heading == self.heading for slide in self.slides):
             self.slides.append(Slide(self.heading, number, body=block))
 
@@ -152,27 +141,19 @@ class _Reader:
         if output is None or self.heading.lower() in LAST_SECTIONS:
             return
         sentence = mark if isinstance(mark, str) else _finding(alt_text(output))
-        self.slides.append(
-            Slide(self.heading, number, sentence=sentence, output=output, question=self.question))
+        self.slides.append(Slide(self.heading, number, sentence=sentence, output=output,
+                                 question=self.question))
         self.question = ""
 
 
-def _last_sentence(paragraph: str) -> str:
-    return re.split(r"(?<=[.!?:])\s+(?=[A-Z*`$])", " ".join(paragraph.split()))[-1]
-
-
-def _title(card: LessonCard) -> Slide:
-    aims = "\n".join(f"- {text}" for text in card.you_will)
-    return Slide(f"{card.number:02d} · {card.title}", 0, sentence=f"**{card.question}**", body=aims)
-
-
 def deck(card: LessonCard, notebook: Any) -> list[Slide]:
-    """The slides of one lesson.
+    """The slides of one lesson, from its executed notebook.
 
-    Parameters: card, its front matter; notebook, its executed notebook. Raises DamagedFile for a
-    mark on a cell that shows nothing, and for more than 20 slides.
+    Raises DamagedFile for a mark on a cell that shows nothing, and for more than 20 slides.
     """
-    reader = _Reader(card.id, [_title(card)])
+    aims = "\n".join(f"- {text}" for text in card.you_will)
+    reader = _Reader(card.id, [Slide(f"{card.number:02d} · {card.title}", 0,
+                                     sentence=f"**{card.question}**", body=aims)])
     for number, cell in enumerate(notebook.cells):
         if generated_tag(cell) is None:
             (reader.read_text if cell.cell_type == "markdown" else reader.read_code)(number, cell)

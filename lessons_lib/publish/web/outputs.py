@@ -42,18 +42,13 @@ def alt_text(output: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Pictures:
-    """Writes pictures into ``folder`` and gives the HTML that shows them; ``prefix`` is the way
-    from the page to the folder, with its slash.
-    """
+    """Writes pictures into ``folder``, which pages reach by ``prefix``, and gives their HTML."""
 
     folder: Path
     prefix: str
 
     def html(self, output: Mapping[str, Any]) -> str:
-        """One picture output, for which `is_picture` holds, as a ``<figure>``.
-
-        Raises DamagedFile for a picture without alt text.
-        """
+        """One picture as a ``<figure>``. Raises DamagedFile without alt text."""
         alt = html.escape(alt_text(output))
         if not alt:
             raise DamagedFile("a picture of a notebook has no alt text; lessons build --check "

@@ -8,7 +8,6 @@ there is, because the page must open offline.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,15 +21,12 @@ FOREIGN = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 OTHER_SCHEME = re.compile(r"(data|mailto|javascript|blob|about):", re.IGNORECASE)
 STYLE_LOADS = re.compile(r"(?:url\(|@import\s+)\s*[\"']?([^\"')\s;]+)")
 # <link> that a browser loads; others (canonical, next, author, …) only name a place.
-LOADED_LINKS = ({
-    "stylesheet", "preload", "prefetch", "modulepreload", "icon", "manifest", "preconnect",
-    "dns-prefetch", "apple-touch-icon"
-})
-LOADING = {
-    "script": ("src",), "img": ("src", "srcset"), "source": ("src", "srcset"), "iframe": ("src",),
-    "video": ("src", "poster"), "audio": ("src",), "track": ("src",), "object": ("data",),
-    "embed": ("src",), "use": ("href", "xlink:href"), "image": ("href", "xlink:href")
-}
+LOADED_LINKS = {"stylesheet", "preload", "prefetch", "modulepreload", "icon", "manifest",
+                "preconnect", "dns-prefetch", "apple-touch-icon"}
+LOADING = {"script": ("src",), "img": ("src", "srcset"), "source": ("src", "srcset"),
+           "iframe": ("src",), "video": ("src", "poster"), "audio": ("src",), "track": ("src",),
+           "object": ("data",), "embed": ("src",), "use": ("href", "xlink:href"),
+           "image": ("href", "xlink:href")}
 
 
 @dataclass
@@ -48,20 +44,18 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        self.ids |= {
-            value for key, value in given.items()
-            if value and (key == "id" or (key == "name" and tag == "a"))
-        }
+        self.ids |= {value for key, value in given.items() if value
+                     and (key == "id" or (key == "name" and tag == "a"))}
         if tag == "a" and given.get("href"):
             self.links.append(given["href"])
-        if tag == "link" and given.get("href") and LOADED_LINKS & set(
-            (given.get("rel") or "").lower().split()):
+        kinds = set((given.get("rel") or "").lower().split())
+        if tag == "link" and given.get("href") and LOADED_LINKS & kinds:
             self.loads.append(given["href"])
         for name in LOADING.get(tag, ()):
             value = given.get(name) or ""
-            self.loads += [part.split()[0]
-                           for part in value.split(",")
-                           if part.strip()] if name == "srcset" else [value] if value else []
+            several = value.split(",") if name == "srcset" else [value]
+            self.loads += [part.split()[0] if name == "srcset" else part
+                           for part in several if part.strip()]
         if tag == "img" and "alt" not in given:
             self.nameless.append(given.get("src") or "?")
         self.loads += STYLE_LOADS.findall(given.get("style") or "")
@@ -87,52 +81,30 @@ def foreign(address: str) -> bool:
     return bool(FOREIGN.match(address))
 
 
-def _local_problem(address: str, path: Path, ids: dict[Path, set[str]]) -> str | None:
-    """What is wrong with an address inside the folder, None where it leads to a file and a place in
-    it.
-    """
-    name, _, anchor = address.partition("#")
-    target = (path.parent / unquote(name.partition("?")[0])).resolve() if name else path
-    if not target.exists():
-        return f"{address} leads nowhere"
-    if anchor and target.suffix == ".html" and unquote(anchor) not in ids.get(target, set()):
-        return f"{address}: {target.name} has no such place"
-    return None
-
-
-def _style_problems(path: Path, name: str) -> Iterator[Problem]:
-    for address in STYLE_LOADS.findall(path.read_text("utf-8", "replace")):
-        if foreign(address):
-            yield Problem(name, "offline", f"loads {address[:80]} from another host")
-
-
 def page_problems(folder: Path) -> list[Problem]:
-    """Everything that is wrong with the pages and styles in a folder: broken links, loads from
-    another host, pictures without an alt text.
-    """
+    """Broken links, loads from another host and pictures without alt text in a folder of pages."""
     folder = folder.resolve()
     # Sphinx copies the templates of a theme beside its scripts; they are no pages.
-    pages = ({
-        path: read_page(path)
-        for path in sorted(folder.rglob("*.html"))
-        if "_static" not in path.relative_to(folder).parts
-    })
-    ids, found = {path: page.ids for path, page in pages.items()}, []
+    pages = {path: read_page(path) for path in sorted(folder.rglob("*.html"))
+             if "_static" not in path.relative_to(folder).parts}
+    loads = [(path, address) for path, page in pages.items() for address in page.loads]
+    loads += [(path, address) for path in sorted(folder.rglob("*.css"))
+              for address in STYLE_LOADS.findall(path.read_text("utf-8", "replace"))]
+    problems = [(path, "offline", f"loads {address[:80]} from another host")
+                for path, address in loads if foreign(address)]
     for path, page in pages.items():
-        name = path.relative_to(folder).as_posix()
-        found += [
-            Problem(name, "offline", f"loads {address[:80]} from another host")
-            for address in page.loads
-            if foreign(address)
-        ]
-        found += [
-            Problem(name, "alt text", f"picture {address[:80]} has no alt text")
-            for address in page.nameless
-        ]
+        problems += [(path, "alt text", f"picture {address[:80]} has no alt text")
+                     for address in page.nameless]
         for address in dict.fromkeys(page.loads + page.links):
-            if not foreign(address) and not OTHER_SCHEME.match(address) and address != "#" and (
-                    wrong := _local_problem(address, path, ids)):
-                found.append(Problem(name, "links", wrong))
-    for path in sorted(folder.rglob("*.css")):
-        found += _style_problems(path, path.relative_to(folder).as_posix())
-    return list(dict.fromkeys(found))
+            if foreign(address) or OTHER_SCHEME.match(address) or address == "#":
+                continue
+            name, _, anchor = address.partition("#")
+            name = unquote(name.partition("?")[0])
+            target = (path.parent / name).resolve() if name else path
+            if not target.exists():
+                problems.append((path, "links", f"{address} leads nowhere"))
+            elif anchor and target.suffix == ".html" and (
+                    target not in pages or unquote(anchor) not in pages[target].ids):
+                problems.append((path, "links", f"{address}: {target.name} has no such place"))
+    return list(dict.fromkeys(Problem(path.relative_to(folder).as_posix(), rule, message)
+                              for path, rule, message in problems))

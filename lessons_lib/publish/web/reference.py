@@ -9,10 +9,12 @@ stands under the room (``lessons_lib.words.SkipGram``), any other under its modu
 from __future__ import annotations
 
 import ast
+import copy
 import importlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,9 +31,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True)
 class Item:
-    """One public thing: full name, kind as Sphinx names it (``function``, ``class``, ``method``,
-    ``property``), signature, docstring, members.
-    """
+    """One public thing: full name, kind as Sphinx names it, signature, docstring, members."""
 
     name: str
     kind: str
@@ -67,9 +67,9 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    pieces = CODE.split(text)
-    pieces[::2] = [MARKUP.sub(r"\\\g<0>", piece) for piece in pieces[::2]]
-    return "".join(pieces)
+    parts = CODE.split(text)
+    parts[::2] = [MARKUP.sub(r"\\\g<0>", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _table(body: str) -> str:
@@ -92,14 +92,9 @@ def _decorators(node: ast.AST) -> set[str]:
 
 
 def _signature(node: ast.FunctionDef, *, bound: bool) -> str:
-    arguments = node.args
-    if bound:
-        arguments = ast.arguments(
-            **{
-                **{
-                    field: getattr(arguments, field) for field in arguments._fields
-                }, "args": arguments.args if arguments.posonlyargs else arguments.args[1:]
-            })
+    arguments = copy.copy(node.args)
+    if bound and not arguments.posonlyargs:
+        arguments.args = arguments.args[1:]
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     return f"({ast.unparse(arguments)}){returns}"
 
@@ -125,13 +120,8 @@ def _class_signature(node: ast.ClassDef) -> str:
         return _signature(start, bound=True).split(" -> ")[0]
     if "dataclass" not in _decorators(node):
         return ""
-    fields = ([
-        child for child in node.body
-        if isinstance(child, ast.AnnAssign) and not ast.unparse(child.target).startswith("_")
-    ])
-    return (
-        f"({', '.join(ast.unparse(field) for field in fields if 'init=False' not in ast.unparse(field))})"
-    )
+    fields = [ast.unparse(child) for child in node.body if isinstance(child, ast.AnnAssign)]
+    return f"({', '.join(f for f in fields if f[0] != '_' and 'init=False' not in f)})"
 
 
 def _declared(node: ast.ClassDef, module: str) -> tuple[str, str] | None:
@@ -142,7 +132,9 @@ def _declared(node: ast.ClassDef, module: str) -> tuple[str, str] | None:
     path = LIBRARY.joinpath(*module.split(".")[1:])
     if not (path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()):
         return None                              # a source that is no module of the library
-    cls = getattr(importlib.import_module(module), node.name)
+    cls = None
+    with suppress(ModuleNotFoundError):          # what needs an extra set declares no settings
+        cls = getattr(importlib.import_module(module), node.name)
     if not getattr(cls, "_PARAMETERS", None):
         return None
     arguments = inspect.signature(cls).parameters.values()
@@ -155,19 +147,14 @@ def _declared(node: ast.ClassDef, module: str) -> tuple[str, str] | None:
 def _exported(tree: ast.Module) -> list[str] | None:
     """The names of ``__all__``, None where there is no plain list."""
     for node in tree.body:
-        if isinstance(node, ast.Assign) and any(
-                isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
-            try:
+        if isinstance(node, ast.Assign) and "__all__" in map(ast.unparse, node.targets):
+            with suppress(ValueError):
                 return list(ast.literal_eval(node.value))
-            except ValueError:
-                return None
     return None
 
 
 def _homes(tree: ast.Module, room: str) -> dict[str, str]:
-    """Name -> module that defines it, for what a room offers: what its ``__init__`` imports, and
-    what its table of lazy names lists.
-    """
+    """Name -> module that defines it, for what a room's ``__init__`` imports or lists as lazy."""
     homes = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
@@ -177,51 +164,36 @@ def _homes(tree: ast.Module, room: str) -> dict[str, str]:
                 if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
                     homes[key.value] = f"{room}.{value.value}"
                 elif isinstance(key, ast.Constant) and isinstance(value, (ast.Tuple, ast.List)):
-                    homes |= {
-                        name.value: f"{room}.{key.value}"
-                        for name in value.elts
-                        if isinstance(name, ast.Constant)
-                    }
+                    homes |= {name.value: f"{room}.{key.value}"
+                              for name in value.elts if isinstance(name, ast.Constant)}
     return homes
 
 
 def items_of(tree: ast.Module, module: str, homes: Mapping[str, str] | None = None) -> list[Item]:
-    """The public functions and classes that a module defines, in the order of the file.
-
-    Parameters: tree, the module's source; module, its full name; homes, name -> module for what its
-    room offers under the room's own name.
+    """The public functions and classes that a module defines, in the order of the file; ``homes``
+    names the module of each name that its room offers under the room's own name.
     """
     public, homes = _exported(tree), homes or {}
-    room, found = ".".join(module.split(".")[:2]), []
+    room, items = ".".join(module.split(".")[:2]), []
     for node in tree.body:
-        if isinstance(node, DEFINITIONS) and (node.name in public if public is not None else
-                                              not node.name.startswith("_")):
-            name = f"{room if homes.get(node.name) == module else module}.{node.name}"
-            text = ast.get_docstring(node) or ""
-            if isinstance(node, ast.ClassDef):
-                signature, text = _declared(node, module) or (_class_signature(node), text)
-                found.append(Item(name, "class", signature, text, tuple(_members(node, name))))
-            else:
-                found.append(Item(name, "function", _signature(node, bound=False), text))
-    return found
+        if not isinstance(node, DEFINITIONS) or (node.name.startswith("_") if public is None
+                                                 else node.name not in public):
+            continue
+        name = f"{room if homes.get(node.name) == module else module}.{node.name}"
+        text = ast.get_docstring(node) or ""
+        if isinstance(node, ast.ClassDef):
+            signature, text = _declared(node, module) or (_class_signature(node), text)
+            items.append(Item(name, "class", signature, text, tuple(_members(node, name))))
+        else:
+            items.append(Item(name, "function", _signature(node, bound=False), text))
+    return items
 
 
 def _directive(item: Item, *, depth: int) -> str:
     fence, name = ":" * (3 + depth), item.name.rsplit(".")[-1]
-    inside = [
-        as_markdown(item.text), *(_directive(member, depth=depth - 1) for member in item.members)
-    ]
+    inside = [as_markdown(item.text), *(_directive(m, depth=depth - 1) for m in item.members)]
     return (f"{fence}{{py:{item.kind}}} {name}{' '.join(item.signature.split())}\n\n" +
             "\n\n".join(filter(None, inside)) + f"\n{fence}")
-
-
-def _described(items: Sequence[Item]) -> Iterator[str]:
-    """Items as Sphinx's directives; each is preceded by where it stands, so that links find the
-    nearest of several equal names.
-    """
-    for item in items:
-        yield f":::{{py:currentmodule}} {item.name.rpartition('.')[0]}\n:::"
-        yield _directive(item, depth=1)
 
 
 def room_items(folder: Path) -> dict[str, list[Item]]:
@@ -229,18 +201,14 @@ def room_items(folder: Path) -> dict[str, list[Item]]:
     itself offers, each part in the order of names.
     """
     room = f"lessons_lib.{folder.name}"
-    homes, found = _homes(ast.parse((folder / "__init__.py").read_text("utf-8")), room), {}
+    homes, modules = _homes(ast.parse((folder / "__init__.py").read_text("utf-8")), room), {}
     for path in sorted(folder.rglob("*.py")):
-        module = ".".join(
-            (room, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
+        module = ".".join((room, *path.relative_to(folder).with_suffix("").parts))
+        module = module.removesuffix(".__init__")
         if items := items_of(ast.parse(path.read_text("utf-8")), module, homes):
-            found[module] = items
-    inner = ({
-        module: all(item.name.rpartition(".")[0] != room
-                    for item in items)
-        for module, items in found.items()
-    })
-    return dict(sorted(found.items(), key=lambda entry: inner[entry[0]]))
+            modules[module] = items
+    return dict(sorted(modules.items(), key=lambda entry: all(
+        item.name.rpartition(".")[0] != room for item in entry[1])))
 
 
 def room_page(folder: Path) -> str:
@@ -251,11 +219,11 @@ def room_page(folder: Path) -> str:
         if module != room:
             path = folder.joinpath(*module.removeprefix(room + ".").split("."))
             file = path.with_suffix(".py")
-            parts += [
-                f"## {module.removeprefix(room + '.')}",
-                _module_text(file if file.is_file() else path / "__init__.py")
-            ]
-        parts += _described(items)
+            parts += [f"## {module.removeprefix(room + '.')}",
+                      _module_text(file if file.is_file() else path / "__init__.py")]
+        for item in items:             # said where it stands, links find the nearest of equal names
+            parts += [f":::{{py:currentmodule}} {item.name.rpartition('.')[0]}\n:::",
+                      _directive(item, depth=1)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -264,9 +232,7 @@ def _module_text(path: Path) -> str:
 
 
 def write_reference(folder: Path, rooms: Sequence[str]) -> list[str]:
-    """Write a page for each room into a folder; returns the names of the pages, in the order of the
-    rooms.
-    """
+    """Write a page for each room into a folder; returns the names of the pages, in that order."""
     folder.mkdir(parents=True, exist_ok=True)
     for room in rooms:
         (folder / f"{room}.md").write_text(room_page(LIBRARY / room), "utf-8")

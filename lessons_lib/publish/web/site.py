@@ -29,9 +29,7 @@ WARNING = re.compile(r"^(.*?): (WARNING|ERROR|CRITICAL): (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Site:
-    """What was made: ``folder`` with ``index.html``, its number of ``pages``, ``megabytes``,
-    ``seconds``, what is wrong (``problems``), ``printed`` PDF files.
-    """
+    """What was made: a folder with ``index.html``, what is wrong with it, and printed PDF files."""
 
     folder: Path
     pages: int
@@ -42,10 +40,7 @@ class Site:
 
 
 def _sphinx(sources: Path, target: Path) -> list[str]:
-    """Run Sphinx and return its warnings.
-
-    Raises ProgramFailed with its last words when it fails.
-    """
+    """Run Sphinx and return its warnings. Raises ProgramFailed with its last words."""
     command = [
         sys.executable, "-m", "sphinx", "-b", "html", "-c",
         str(THEME), "-D", f"html_static_path={sources / '_static'}", "-d",
@@ -56,26 +51,23 @@ def _sphinx(sources: Path, target: Path) -> list[str]:
     ]
     # One order of sets makes the same pages twice; what a package says to its own developers is no
     # problem of the site.
-    environment = (os.environ
-                   | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore", "PYTHONUTF8": "1"})
     done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace",
-                          env=environment)
+                          env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore",
+                                            "PYTHONUTF8": "1"})
     if done.returncode != 0:
         raise ProgramFailed(f"Sphinx failed: {done.stderr[-2000:]}")
-    return ([
-        f"{place.removeprefix(str(sources) + os.sep)}: {text}"
-        for place, _, text in WARNING.findall(done.stderr)
-    ])
+    return [f"{place.removeprefix(str(sources) + os.sep)}: {text}"
+            for place, _, text in WARNING.findall(done.stderr)]
 
 
 def build_site(out: Path, *, course: Course | None = None, pdf: bool = False) -> Site:
-    """Make the static site of a course.
+    """Make the static site of a course (None: the one here) in a new or empty folder, or in one
+    that an earlier call made; ``pdf``: with a PDF of each lesson, which needs Chromium or a
+    relative of it.
 
-    Parameters: out, a new or empty folder, or one that an earlier call made; course, None for the
-    one here; pdf, a PDF of each lesson too, which needs Chromium or a relative of it. Raises
-    ValueError for a folder with other files, BackendUnavailable without the extra set or without a
-    browser, DataMissing for a lesson that was never built, ProgramFailed with Sphinx's message when
-    it fails.
+    Raises ValueError for a folder with other files, BackendUnavailable without the extra set or
+    without a browser, DataMissing for a lesson that was never built, ProgramFailed when Sphinx
+    fails.
     """
     check_installed()
     check_out(out, "site")

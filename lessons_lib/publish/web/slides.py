@@ -33,9 +33,7 @@ LIVE = "live"
 
 
 def _renderer() -> Any:
-    """Markdown with formulas, as the lessons write it; formulas come out in the brackets that
-    MathJax looks for.
-    """
+    """Markdown with formulas, which come out in the brackets that MathJax looks for."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
@@ -43,50 +41,36 @@ def _renderer() -> Any:
         left, right = (r"\[", r"\]") if options["display_mode"] else (r"\(", r"\)")
         return f"{left}{html.escape(text.strip())}{right}"
 
-    return MarkdownIt("commonmark", {"html": False}).enable("table").use(
-        dollarmath_plugin, renderer=formula)
+    return MarkdownIt("commonmark",
+                      {"html": False}).enable("table").use(dollarmath_plugin, renderer=formula)
 
 
 def _rendered(text: str, markdown: Any) -> str:
-    """Markdown as HTML; links between files of the course become plain words, because a deck
-    travels alone.
-    """
+    """Markdown as HTML; links between files become plain words: a deck travels alone."""
     return markdown.render(INNER_LINK.sub(r"\1", text)).strip()
-
-
-def _output(output: Any, pictures: Pictures) -> str:
-    if is_picture(output):
-        return pictures.html(output)
-    if output.output_type == "stream":
-        return f'<div class="output"><pre>{html.escape(output.text)}</pre></div>'
-    return f'<div class="output">{output.data["text/html"]}</div>'
 
 
 def _section(slide: Slide, first: bool, pictures: Pictures, markdown: Any) -> str:
     """One slide as a ``<section>``: what answers a question appears at the next key."""
-    level = "h1" if first else "h2"
-    sentence = (f'<div class="sentence">{_rendered(slide.sentence, markdown)}</div>'
-                if slide.sentence
-                else "")
-    if slide.output is not None:
-        content = _output(slide.output, pictures)
-    else:
+    def block(kind: str, text: str) -> str:
+        return f'<div class="{kind}">{_rendered(text, markdown)}</div>' if text else ""
+
+    level, output = "h1" if first else "h2", slide.output
+    if output is None:
         kind = "body formula" if slide.body.startswith("$") else "body"
         content = f'<div class="{kind}">{_rendered(slide.body, markdown)}</div>'
-    question = (f'<div class="question">{_rendered(slide.question, markdown)}</div>'
-                if slide.question
-                else "")
+    elif is_picture(output):
+        content = pictures.html(output)
+    elif output.output_type == "stream":
+        content = f'<div class="output"><pre>{html.escape(output.text)}</pre></div>'
+    else:
+        content = f'<div class="output">{output.data["text/html"]}</div>'
+    question = block("question", slide.question)
     notes = "\n".join(_rendered(note, markdown) for note in slide.notes)
-    return ('<section><div '
-            f'class="frame"><{level}>{markdown.renderInline(slide.heading)}</{level}>{question}'
-            f'<div class="shown{" fragment" if question else ""}">{sentence}{content}</div></div>'
+    return (f'<section><div class="frame"><{level}>{markdown.renderInline(slide.heading)}</{level}>'
+            f'{question}<div class="shown{" fragment" if question else ""}">'
+            f'{block("sentence", slide.sentence)}{content}</div></div>'
             f'{f"<aside class=notes>{notes}</aside>" if notes else ""}</section>')
-
-
-def _markdown(slide: Slide, first: bool) -> str:
-    parts = (f"{'#' if first else '##'} {slide.heading}", slide.question
-             or slide.sentence, slide.body)
-    return "\n\n".join(filter(None, parts))
 
 
 def live_notebook(card: LessonCard, notebook: Any) -> Any:
@@ -105,20 +89,19 @@ def live_notebook(card: LessonCard, notebook: Any) -> Any:
     for number, cell in enumerate(live.cells):
         cell.metadata["slideshow"] = {"slide_type": "skip"}
         for first, slide in slides.get(number, []):
-            cells.append(
-                new_markdown_cell(_markdown(slide, first),
-                                  metadata={"slideshow": {"slide_type": "slide"}}))
+            text = (f"{'#' if first else '##'} {slide.heading}", slide.question or slide.sentence,
+                    slide.body)
+            cells.append(new_markdown_cell("\n\n".join(filter(None, text)),
+                                           metadata={"slideshow": {"slide_type": "slide"}}))
             if slide.output is not None:
                 # A cell without a type belongs to the slide before it; jupyterlab-slideshow hides
                 # the "-" that other tools write for that.
                 cell.metadata["slideshow"] = {"slide_type": "fragment"} if slide.question else {}
                 cell.metadata["jupyter"] = {"source_hidden": True}
         cells.append(cell)
-        cells += [
-            new_markdown_cell(slide.sentence, metadata={"slideshow": {"slide_type": "fragment"}})
-            for _, slide in slides.get(number, [])
-            if slide.question and slide.sentence
-        ]
+        cells += [new_markdown_cell(slide.sentence,
+                                    metadata={"slideshow": {"slide_type": "fragment"}})
+                  for _, slide in slides.get(number, []) if slide.question and slide.sentence]
     for number, cell in enumerate(cells):
         cell["id"] = f"slide-{number}"
     live.cells = cells
@@ -132,32 +115,23 @@ def _write_deck(card: LessonCard, folder: Path, markdown: Any) -> int:
         raise DataMissing(f"{card.notebook.name} does not exist: run lessons build {card.id} first")
     notebook, pictures = read_notebook(card.notebook), Pictures(folder / "pictures", "pictures/")
     slides = deck(card, notebook)
-    sections = "\n".join(
-        _section(slide, place == 0, pictures, markdown) for place, slide in enumerate(slides))
-    page = Template((THEME / "slides.html").read_text("utf-8"))
-    write_text(
-        folder / f"{card.stem}.html",
-        page.substitute(title=html.escape(f"{card.number:02d} · {card.title}"), slides=sections))
+    sections = "\n".join(_section(slide, place == 0, pictures, markdown)
+                         for place, slide in enumerate(slides))
+    page = Template((THEME / "slides.html").read_text("utf-8")).substitute(
+        title=html.escape(f"{card.number:02d} · {card.title}"), slides=sections)
+    write_text(folder / f"{card.stem}.html", page)
     write_text(folder / LIVE / card.notebook.name, nbformat.writes(live_notebook(card, notebook)))
     return len(slides)
 
 
-def _contents(cards: Sequence[LessonCard], counts: dict[str, int]) -> str:
-    lines = "\n".join(f'<li><a href="{card.stem}.html">{card.number:02d} · '
-                      f'{html.escape(card.title)}</a>: {html.escape(card.question)} '
-                      f"({counts[card.id]} slides)</li>" for card in cards)
-    return Template((THEME / "contents.html").read_text("utf-8")).substitute(decks=lines)
-
-
 def build_slides(ids: Sequence[str] | None, out: Path, *,
                  course: Course | None = None) -> dict[str, int]:
-    """Write a deck of each lesson: ``NN_id.html``, and ``live/NN_id.ipynb`` to run.
+    """Write a deck of each lesson (None: of all of the course here): ``NN_id.html``, and
+    ``live/NN_id.ipynb`` to run, into a new or empty folder, or one that an earlier call made.
 
-    Parameters: ids, None for all lessons; out, a new or empty folder, or one that an earlier call
-    made; course, None for the one here. Returns the number of slides by lesson. Raises
-    BackendUnavailable without the extra set, ValueError for an unknown lesson or a folder with
-    other files, DataMissing for a lesson that was never built, DamagedFile for marks that cannot be
-    followed.
+    Returns the number of slides by lesson. Raises BackendUnavailable without the extra set,
+    ValueError for an unknown lesson or a folder with other files, DataMissing for a lesson that was
+    never built, DamagedFile for marks that cannot be followed.
     """
     course = course or Course()
     cards = course.cards() if not ids else [course.card(name) for name in ids]
@@ -169,7 +143,11 @@ def build_slides(ids: Sequence[str] | None, out: Path, *,
         for name in ("slides.css", "slides.js", "figures.js"):
             shutil.copy(THEME / name, made / "scripts")
         counts = {card.id: _write_deck(card, made, markdown) for card in cards}
-        write_text(made / "index.html", _contents(cards, counts))
+        decks = "\n".join(f'<li><a href="{card.stem}.html">{card.number:02d} · '
+                          f'{html.escape(card.title)}</a>: {html.escape(card.question)} '
+                          f"({counts[card.id]} slides)</li>" for card in cards)
+        contents = Template((THEME / "contents.html").read_text("utf-8"))
+        write_text(made / "index.html", contents.substitute(decks=decks))
         if problems := page_problems(made):
             raise RuntimeError("the slides are not as they should be: " +
                                "; ".join(map(str, problems[:5])))

@@ -1,6 +1,4 @@
-"""JupyterHub's configuration: each promise of the page beside it is a setting, and the settings'
-names are the spawners' own.
-"""
+"""JupyterHub's configuration: each promise of the page beside it is a setting that exists."""
 
 from __future__ import annotations
 
@@ -33,9 +31,8 @@ def test_only_listed_names_come_in_and_the_teacher_looks_after_them(written, mon
     assert set(c.ClassAuthenticator.accounts) == {"anna", "bo", "teacher"}
     assert "allow_all" not in c.Authenticator
     assert c.JupyterHub.bind_url == "http://127.0.0.1:8123/" and c.JupyterHub.hub_ip == "127.0.0.1"
-    assert (c.ConfigurableHTTPProxy.api_url,
-            c.JupyterHub.hub_port) == ("http://127.0.0.1:8124",
-                                       8125), "two hubs on one machine do not meet"
+    assert (c.ConfigurableHTTPProxy.api_url, c.JupyterHub.hub_port) == (
+        "http://127.0.0.1:8124", 8125), "two hubs on one machine do not meet"
 
 
 def test_limits_of_memory_and_time_are_set_and_the_idle_are_stopped(written, monkeypatch):
@@ -81,8 +78,8 @@ def test_a_container_has_its_own_files_and_reads_what_is_shared(written, monkeyp
         for value in c.Spawner.environment.values()), "a path of the host means nothing inside"
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("dockerspawner") is None, reason="the extra set hub is not installed")
+@pytest.mark.skipif(importlib.util.find_spec("dockerspawner") is None,
+                    reason="the extra set hub is not installed")
 def test_every_setting_is_one_that_the_spawners_have(written, monkeypatch):
     """JupyterHub only warns of a name it does not know, and goes on without the limit."""
     from dockerspawner import DockerSpawner

@@ -24,21 +24,16 @@ def course(tmp_path):
     return tmp_path / "course"
 
 
-def test_a_new_home_gets_the_notebooks_to_write_in_and_the_originals_to_read(tmp_path, course):
+def test_a_home_gets_copies_to_write_in_originals_to_read_and_later_only_what_is_new(
+        tmp_path, course):
     home = tmp_path / "anna"
     assert lay_out(home, course) == ["00_start_here.ipynb", "01_one_hot.ipynb"]
     copy = home / "lessons" / "01_one_hot.ipynb"
     assert copy.read_text() == "the course's 01_one_hot.ipynb" and copy.stat().st_mode & 0o200
     assert (home / "course" / "01_one_hot.md").read_text() == "the course's 01_one_hot.md"
-
-
-def test_what_a_student_wrote_stays_and_a_new_lesson_is_added(tmp_path, course):
-    home = tmp_path / "anna"
-    lay_out(home, course)
-    (home / "lessons" / "01_one_hot.ipynb").write_text("mine")
+    copy.write_text("mine")
     (course / "notebooks" / "02_bag_of_words.ipynb").write_text("new")
-    assert lay_out(home, course) == ["02_bag_of_words.ipynb"]
-    assert (home / "lessons" / "01_one_hot.ipynb").read_text() == "mine"
+    assert lay_out(home, course) == ["02_bag_of_words.ipynb"] and copy.read_text() == "mine"
 
 
 def test_nobody_is_asked_about_news_and_who_wants_them_keeps_that(tmp_path, course):
@@ -51,15 +46,15 @@ def test_nobody_is_asked_about_news_and_who_wants_them_keeps_that(tmp_path, cour
 
 
 def test_an_assignment_is_handed_out_once_and_what_a_student_made_of_it_stays(tmp_path, course):
-    home = tmp_path / "anna"
-    lay_out(home, course)
+    lay_out(tmp_path / "anna", course)
+    lessons = tmp_path / "anna" / "lessons"
     (course / "notebooks" / "hw1").mkdir()
     (course / "notebooks" / "hw1" / "01_one_hot.ipynb").write_text("stubs")
-    assert lay_out(home, course) == ["hw1/01_one_hot.ipynb"]
-    assert (home / "lessons" / "01_one_hot.ipynb").read_text() != "stubs"
-    (home / "lessons" / "hw1" / "01_one_hot.ipynb").write_text("mine")
-    assert lay_out(home, course) == []
-    assert (home / "lessons" / "hw1" / "01_one_hot.ipynb").read_text() == "mine"
+    assert lay_out(tmp_path / "anna", course) == ["hw1/01_one_hot.ipynb"]
+    assert (lessons / "01_one_hot.ipynb").read_text() != "stubs"
+    (lessons / "hw1" / "01_one_hot.ipynb").write_text("mine")
+    assert lay_out(tmp_path / "anna", course) == []
+    assert (lessons / "hw1" / "01_one_hot.ipynb").read_text() == "mine"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")

@@ -29,12 +29,10 @@ def test_a_mistake_names_the_argument_and_what_is_allowed(wrong, message):
         Hub(**{"students": ("anna",)} | wrong)
 
 
-def test_a_folder_that_is_shared_has_to_exist():
+def test_a_shared_folder_has_to_exist_and_is_found_again_from_the_folder_of_the_hub(
+        tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         Hub(("anna",), models="nowhere")
-
-
-def test_a_shared_folder_is_found_again_from_the_folder_of_the_hub(tmp_path, monkeypatch):
     for name in ("models", "class"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path)
@@ -52,11 +50,14 @@ def test_others_are_let_in_by_https_alone(tmp_path):
     assert Hub(("anna",), host="::1").address == "http://[::1]:8000/"
 
 
-def test_settings_come_back_as_they_were_saved_and_only_their_owner_reads_them(tmp_path):
+def test_settings_come_back_as_saved_only_their_owner_reads_them_and_nonsense_is_refused(tmp_path):
     hub = Hub(("anna", "bo"), memory_gb=3, scale="smoke")
     path = hub.save(tmp_path, {"anna": {"salt": "00", "hash": "11"}})
     assert read_hub(tmp_path) == (hub, {"anna": {"salt": "00", "hash": "11"}})
     assert path.stat().st_mode & 0o077 == 0
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"spawner": "sudo"}))
+    with pytest.raises(ValueError, match="spawner='sudo'"):
+        read_hub(tmp_path)
 
 
 @pytest.mark.parametrize("content", [
@@ -66,12 +67,4 @@ def test_settings_come_back_as_they_were_saved_and_only_their_owner_reads_them(t
 def test_a_damaged_file_is_said_to_be_one(tmp_path, content):
     (tmp_path / "hub.json").write_text(content)
     with pytest.raises(DamagedFile, match=r"hub\.json"):
-        read_hub(tmp_path)
-
-
-def test_settings_that_somebody_changed_to_nonsense_are_refused(tmp_path):
-    Hub(("anna",)).save(tmp_path, {})
-    path = tmp_path / "hub.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"spawner": "sudo"}))
-    with pytest.raises(ValueError, match="spawner='sudo'"):
         read_hub(tmp_path)

@@ -1,6 +1,4 @@
-"""The machine for a class: the rule follows from the committed measurement, and the measurement
-measures.
-"""
+"""The machine for a class: the rule follows from the committed measurement."""
 
 from __future__ import annotations
 
@@ -35,9 +33,6 @@ def test_the_rule_is_told_with_what_was_measured_and_what_was_not():
     assert "1.25 x 1,500 MB" in limit and "= 2 GB" in limit
     assert "30 x 1,400 MB" in memory and "30 x 900 MB" in memory
     assert "30 x 0.5" in cores and "not measured" in cores
-
-
-def test_lessons_come_in_the_order_in_which_they_were_opened():
     assert [lesson for lesson, _, _ in MADE_UP.in_order()] == ["word2vec", "simcse"]
     assert MADE_UP.largest_mb == 100 + 800
 

@@ -1,6 +1,4 @@
-"""The folder of a hub: whole, without secrets where others read, and the course in it is for
-reading only.
-"""
+"""The folder of a hub: whole, without secrets where others read, the course for reading only."""
 
 from __future__ import annotations
 
@@ -39,15 +37,14 @@ def test_everything_is_there_and_nothing_more_than_it_needs(written):
     folder, _ = written
     assert {path.name for path in folder.iterdir()} == {
         "README.md", "hub.json", "passwords.csv", "jupyterhub_config.py", "course", "Dockerfile",
-        "requirements.txt", "constraints.txt", "values.yaml", ".gitignore", ".dockerignore"
-    }
+        "requirements.txt", "constraints.txt", "values.yaml", ".gitignore", ".dockerignore"}
     assert (folder / ".gitignore").read_text() == "*\n", "passwords, perhaps within a clone"
     assert {path.name for path in (folder / "course").iterdir()} == {"lessons_lib", "notebooks",
                                                                      "data", "figures"}
 
 
-@pytest.mark.skipif(
-    shutil.which("git") is None or not (PROJECT / ".git").exists(), reason="no clone, or no git")
+@pytest.mark.skipif(shutil.which("git") is None or not (PROJECT / ".git").exists(),
+                    reason="no clone, or no git")
 def test_the_course_is_what_is_committed_and_nothing_else(written):
     """Told by names and not by git, which a downloaded course does not have."""
     listed = subprocess.run(["git", "ls-files", "-z", "notebooks", "data", "figures"], cwd=PROJECT,
@@ -106,9 +103,8 @@ def test_the_page_beside_it_names_the_limits_and_the_command(written):
     folder, _ = written
     page = (folder / "README.md").read_text("utf-8")
     for said in ("at most 1.5 GB", "after 20 minutes", "http://127.0.0.1:8123/",
-                 f"python -m lessons_lib hub start {folder}",
-                 "nothing\nkeeps one student from the files of another, or from those of this "
-                 "folder"):
+                 f"python -m lessons_lib hub start {folder}", "nothing\nkeeps one student from the "
+                 "files of another, or from those of this folder"):
         assert said in page
     assert "lessons hub " not in page, "outside of .venv there is no command lessons"
     assert not re.search(r"\$(?!home\b|name\b|\()", page), "what is left is the shell's"
@@ -119,8 +115,7 @@ def test_the_chart_has_the_same_limits_and_is_yaml(written):
     server, cull = values["singleuser"], values["cull"]
     assert server["memory"]["limit"] == "1500M" and server["cpu"]["limit"] == 1
     assert server["networkPolicy"]["egressAllowRules"] == {
-        "nonPrivateIPs": False
-    }, "the chart opens the way to the internet unless it is told"
+        "nonPrivateIPs": False}, "the chart opens the way to the internet unless it is told"
     assert server["memory"]["guarantee"] == f"{min(1500, round(measured().together_mb))}M"
     assert (cull["timeout"], cull["every"], cull["maxAge"]) == (1200, 120, 10800)
     assert values["proxy"]["https"]["enabled"] is True
@@ -142,16 +137,17 @@ def chart_of(hub: Hub) -> tuple[dict, str]:
 
 def test_a_claim_is_made_only_for_models_that_were_asked_for(tmp_path):
     """Without the volume that it claims no server of the chart starts."""
-    (values, page), (asked, told) = chart_of(Hub(("anna",))), chart_of(
-        Hub(("anna",), models=str(tmp_path)))
+    values, page = chart_of(Hub(("no", "anna"), teacher="on"))
     assert "models" not in str(values) and "HF_HUB_CACHE" not in values["singleuser"]["extraEnv"]
     assert "claimed as" not in page
-    storage = asked["singleuser"]["storage"]
+    chart = room.writing._chart(Hub(("no", "anna"), teacher="on"))    # no truth values of YAML
+    assert yaml.safe_load(f"[{chart['teacher']}, {chart['students']}]") == ["on", "no", "anna"]
+    asked, told = chart_of(Hub(("anna",), models=str(tmp_path)))
+    storage, environment = asked["singleuser"]["storage"], asked["singleuser"]["extraEnv"]
     assert storage["extraVolumes"][0]["persistentVolumeClaim"] == {"claimName": "models",
                                                                    "readOnly": True}
-    assert "claimed as `models`" in told
-    assert storage["extraVolumeMounts"][0]["mountPath"] == asked["singleuser"]["extraEnv"][
-        "HF_HUB_CACHE"] and storage["capacity"] == "1Gi"
+    assert "claimed as `models`" in told and storage["capacity"] == "1Gi"
+    assert storage["extraVolumeMounts"][0]["mountPath"] == environment["HF_HUB_CACHE"]
 
 
 def test_what_a_school_has_to_fill_in_stands_out(written):
@@ -163,11 +159,6 @@ def test_what_a_school_has_to_fill_in_stands_out(written):
     page = (written[0] / "README.md").read_text("utf-8")
     assert "CHANGE-ME" in page and "**Passwords are others here, and `passwords.csv`" in page
     assert "`hub password` are not used" in page
-
-
-def test_a_name_that_yaml_takes_for_a_truth_value_stays_a_name():
-    chart = room.writing._chart(Hub(("no", "anna"), teacher="on"))
-    assert yaml.safe_load(f"[{chart['teacher']}, {chart['students']}]") == ["on", "no", "anna"]
 
 
 def test_the_chart_lets_in_by_password_alone_and_the_teacher_by_another(written):
@@ -221,11 +212,6 @@ def test_an_assignment_goes_out_comes_back_and_outlives_an_update_by_the_lines_o
     room.writing._remove(folder / "course")
 
 
-def test_a_command_with_a_folder_of_spaces_can_be_copied(written, tmp_path):
-    page = room.writing._page(read_hub(written[0])[0], tmp_path / "my class")
-    assert page["folder"] == f"'{tmp_path / 'my class'}'"
-
-
 def test_who_lost_a_password_or_comes_late_gets_one_and_the_others_keep_theirs(tmp_path):
     first, accounts = new_accounts(["teacher", "anna", "bo"])
     hub = Hub(("anna", "bo"))
@@ -234,14 +220,13 @@ def test_who_lost_a_password_or_comes_late_gets_one_and_the_others_keep_theirs(t
     drawn = draw_passwords(tmp_path, ["anna", "chen"])
     found, kept = read_hub(tmp_path)
     assert found.students == ("anna", "bo", "chen") and set(drawn) == {"anna", "chen"}
-    assert [
-        right_password(kept, name, word)
-        for name, word in [*drawn.items(), ("bo", first["bo"]), ("anna", first["anna"])]
-    ] == [True] * 3 + [False]
+    assert [right_password(kept, name, word)
+            for name, word in [*drawn.items(), ("bo", first["bo"]),
+                               ("anna", first["anna"])]] == [True] * 3 + [False]
     assert (tmp_path / "passwords.csv").read_text().splitlines() == ["name,password", "bo,old",
                                                                      *map(",".join, drawn.items())]
-    assert all(
-        (tmp_path / name).stat().st_mode & 0o077 == 0 for name in ("hub.json", "passwords.csv"))
+    assert all((tmp_path / name).stat().st_mode & 0o077 == 0
+               for name in ("hub.json", "passwords.csv"))
     before = (tmp_path / "hub.json").read_bytes()
     for wrong in (["Dora"], [], ["dora", "dora"]):
         with pytest.raises(ValueError):
@@ -252,34 +237,27 @@ def test_who_lost_a_password_or_comes_late_gets_one_and_the_others_keep_theirs(t
     assert list(draw_passwords(tmp_path, ["eve"])) == ["eve"] and without_password(tmp_path) == []
 
 
-def test_the_image_is_made_of_pins_alone(written):
+def test_the_image_is_made_of_pins_alone_from_anywhere_and_small_where_there_is_no_card(written):
     lines = (written[0] / "requirements.txt").read_text("utf-8").splitlines()
     assert all("==" in line for line in lines)
     assert any(line.startswith("jupyterhub==") for line in lines)
     assert not any(line.startswith(("dockerspawner", "jupyterhub-idle-culler")) for line in lines)
-    assert "USER student" in (written[0] / "Dockerfile").read_text("utf-8")
-
-
-def test_the_image_is_made_from_anywhere_and_small_where_there_is_no_card(written):
     image, page = ((written[0] / name).read_text("utf-8") for name in ("Dockerfile", "README.md"))
+    assert "USER student" in image
     assert f"docker build -t embeddings-measured {written[0]}\n" in page
-    assert "--build-arg PIP_EXTRA_INDEX_URL=" in page
-    needed = ({word for line in image.splitlines() if line.startswith("COPY")
-               for word in line.split()[1:-1]})
-    assert {
-        line[1:] for line in (written[0] / ".dockerignore").read_text("utf-8").splitlines()[1:]
-    } == needed, "no password goes to a builder"
+    assert "--build-arg PIP_EXTRA_INDEX_URL=" in page and "`start` refuses root" in page
+    needed = {word for line in image.splitlines() if line.startswith("COPY")
+              for word in line.split()[1:-1]}
+    ignored = (written[0] / ".dockerignore").read_text("utf-8").splitlines()
+    assert {line[1:] for line in ignored[1:]} == needed, "no password goes to a builder"
     assert image.index("\nARG PIP_EXTRA_INDEX_URL\n") < image.index("RUN pip install")
-    assert "`start` refuses root" in page
 
 
-def test_a_hub_is_never_written_over(written):
+def test_a_hub_is_never_written_over_and_nothing_is_left_of_one_that_failed(
+        written, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="exists; expected a new one"):
         write_hub(Hub(("anna",)), written[0])
-
-
-def test_nothing_is_left_of_a_hub_that_could_not_be_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(room.writing, "_write_requirements", lambda folder:
+    monkeypatch.setattr(room.writing, "extra_lock", lambda *_:
                         (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         write_hub(Hub(("anna",)), tmp_path / "class")
@@ -287,39 +265,30 @@ def test_nothing_is_left_of_a_hub_that_could_not_be_written(tmp_path, monkeypatc
 
 
 def test_names_come_one_by_one_or_from_a_file(tmp_path):
-    (tmp_path / "names.txt").write_text("\ufeffanna\n bo\r\n\nmary ann\n", "utf-8")
-    assert names_from([
-        str(tmp_path / "names.txt"), "chen"
-    ]) == ("anna", "bo", "mary ann", "chen"), "a name in two words is one, for Hub to refuse"
-    (tmp_path / "empty.txt").touch()
-    with pytest.raises(ValueError, match="empty file"):
-        names_from([str(tmp_path / "empty.txt")])
-    with pytest.raises(FileNotFoundError,
-                       match=r"name\.txt does not exist; nearest name: .*names\.txt"):
-        names_from([str(tmp_path / "name.txt")])
-
-
-def test_names_that_are_not_utf8_are_told_with_their_line(tmp_path):
-    (tmp_path / "names.txt").write_bytes("anna\nmüller\n".encode("latin-1"))
-    with pytest.raises(
-            ValueError,
-            match=r"names\.txt, line 2, byte 6: fc is not UTF-8 .*save the file as UTF-8"):
-        names_from([str(tmp_path / "names.txt")])
+    file = tmp_path / "names.txt"
+    file.write_text("\ufeffanna\n bo\r\n\nmary ann\n", "utf-8")
+    # a name in two words is one, for Hub to refuse
+    assert names_from([str(file), "chen"]) == ("anna", "bo", "mary ann", "chen")
+    for content, name, error, words in (
+            (b"", "names.txt", ValueError, "empty file"),
+            ("anna\nmüller\n".encode("latin-1"), "names.txt", ValueError,
+             r"names\.txt, line 2, byte 6: fc is not UTF-8 .*save the file as UTF-8"),
+            (b"anna", "name.txt", FileNotFoundError,
+             r"name\.txt does not exist; nearest name: .*names\.txt")):
+        file.write_bytes(content)
+        with pytest.raises(error, match=words):
+            names_from([str(tmp_path / name)])
 
 
 def test_a_hub_does_not_start_without_its_parts_or_with_all_rights(written, monkeypatch):
-    monkeypatch.setattr(room.writing, "hub_missing", lambda: "JupyterHub is not installed: …")
-    with pytest.raises(BackendUnavailable, match="not installed"):
-        start_command(written[0])
+    with monkeypatch.context() as patch:
+        patch.setattr(room.writing.importlib.util, "find_spec", lambda name: None)
+        with pytest.raises(BackendUnavailable, match="pip install -c lessons_lib/locks/hub_py"):
+            start_command(written[0])
+    assert (PROJECT / "lessons_lib" / "locks" / "hub_py311.txt").exists()
     monkeypatch.setattr(room.writing, "hub_missing", lambda: None)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     with pytest.raises(PermissionError, match="as an ordinary user"):
         start_command(written[0])
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert start_command(written[0])[1:4] == ["-m", "jupyterhub", "-f"]
-
-
-def test_what_is_missing_is_told_with_its_command(monkeypatch):
-    monkeypatch.setattr(room.writing.importlib.util, "find_spec", lambda name: None)
-    assert 'pip install -c lessons_lib/locks/hub_py' in room.hub_missing()
-    assert (PROJECT / "lessons_lib" / "locks" / "hub_py311.txt").exists()

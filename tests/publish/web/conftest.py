@@ -15,20 +15,24 @@ from lessons_lib.lesson import Course
 from lessons_lib.publish import notebook_of, read_bibliography
 
 PLOTLY = "application/vnd.plotly.v1+json"
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle cx="4" cy="4" r="3"/></svg>'
-SLIDER = {"steps": [{"method": "animate", "args": [[name]], "label": f"step {name}"} for name in "ab"], "currentvalue": {"prefix": "now: "}}
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle r="3"/></svg>'
+SLIDER = {"steps": [{"method": "animate", "args": [[name]], "label": f"step {name}"}
+                    for name in "ab"], "currentvalue": {"prefix": "now: "}}
 PLAY = {"type": "buttons", "buttons": [{"method": "animate", "args": [None], "label": "play"}]}
 ALT = "Line chart of words against texts, log axes. The line is straight & rises."
 
 
 def picture_output(alt: str = ALT, *, live: bool = False) -> Any:
     """An output as `lesson.show` makes it: SVG, PNG, perhaps plotly, each with its alt text."""
-    data = {"image/svg+xml": SVG, "image/png": base64.b64encode(b"\x89PNG").decode(), "text/plain": alt}
+    data = {"image/svg+xml": SVG, "image/png": base64.b64encode(b"\x89PNG").decode(),
+            "text/plain": alt}
     if live:
         data[PLOTLY] = {"data": [{"y": [1, 2], "name": "</script><b>"}],
-                        "layout": {"title": {"text": "t"}, "sliders": [SLIDER], "updatemenus": [PLAY]},
+                        "layout": {"title": {"text": "t"}, "sliders": [SLIDER],
+                                   "updatemenus": [PLAY]},
                         "frames": [{"name": name, "data": [{"y": [2, 1]}]} for name in "ab"]}
-    return new_output("display_data", data=data, metadata={kind: {"alt": alt} for kind in data if kind != "text/plain"})
+    return new_output("display_data", data=data,
+                      metadata={kind: {"alt": alt} for kind in data if kind != "text/plain"})
 
 
 @pytest.fixture
@@ -40,12 +44,13 @@ def picture() -> Callable[..., Any]:
 @pytest.fixture
 def table() -> Any:
     """A table output."""
-    return new_output("display_data", data={"text/html": "<table><tr><td>7</td></tr></table>", "text/plain": "7"})
+    return new_output("display_data",
+                      data={"text/html": "<table><tr><td>7</td></tr></table>", "text/plain": "7"})
 
 
 @pytest.fixture
 def notebook() -> Callable[..., Any]:
-    """``notebook("text", ("code", [outputs], {metadata}), …)``: text cells from strings (or (text, metadata)), code cells from triples."""
+    """``notebook("text", ("text", {metadata}), ("code", [outputs], {metadata}), …)``."""
 
     def make(*cells: Any) -> Any:
         made = []
@@ -55,7 +60,8 @@ def notebook() -> Callable[..., Any]:
             elif len(cell) == 2:
                 made.append(new_markdown_cell(cell[0], metadata=cell[1]))
             else:
-                made.append(new_code_cell(cell[0], outputs=cell[1], metadata=cell[2], execution_count=len(made)))
+                made.append(new_code_cell(cell[0], outputs=cell[1], metadata=cell[2],
+                                          execution_count=len(made)))
         return new_notebook(cells=made)
 
     return make
@@ -63,7 +69,7 @@ def notebook() -> Callable[..., Any]:
 
 @pytest.fixture
 def built(course: Course) -> Course:
-    """The tiny course with notebooks: each code cell has run, the first of each lesson drew an interactive figure."""
+    """The tiny course as if built; the first cell of each lesson drew an interactive figure."""
     cards, papers = course.cards(), read_bibliography(course.notebooks / "references.bib")
     for card in cards:
         made = notebook_of(card, cards, papers)
@@ -76,7 +82,8 @@ def built(course: Course) -> Course:
     figures.mkdir()
     (figures / "line.svg").write_text(SVG, "utf-8")
     (figures / "line.json").write_text("{}", "utf-8")
-    (figures / "README.md").write_text('# Figures\n\n[here](#line)\n\n<a id="line"></a>\n\n## [01 · Counting](../notebooks/01_counting.ipynb)\n\n'
+    (figures / "README.md").write_text('# Figures\n\n[here](#line)\n\n<a id="line"></a>\n\n## [01 '
+                                       '· Counting](../notebooks/01_counting.ipynb)\n\n'
                                        "![A line](line.svg)\n\n[all numbers](line.json)\n", "utf-8")
     return course
 

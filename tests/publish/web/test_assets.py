@@ -32,7 +32,7 @@ def test_somebody_s_files_are_left_alone(folder):
     folder.mkdir()
     check_out(folder, "site")
     (folder / "thesis.txt").write_text("x", "utf-8")
-    with pytest.raises(ValueError, match=r"holds other files; expected a new or empty folder, or one that `lessons site` made"):
+    with pytest.raises(ValueError, match="holds other files; .* one that `lessons site` made"):
         check_out(folder, "site")
     with pytest.raises(ValueError, match="is a file; expected a folder"):
         check_out(folder / "thesis.txt", "site")
@@ -51,4 +51,5 @@ def test_what_was_made_before_is_replaced(folder, tmp_path):
 
 
 def test_what_is_looked_for_is_what_the_extra_set_installs():
-    assert {pin.split("==")[0] for pin in set(pins_of("site")) - set(pins_of(None))} == set(PACKAGES)
+    assert {pin.split("==")[0]
+            for pin in set(pins_of("site")) - set(pins_of(None))} == set(PACKAGES)

@@ -9,17 +9,22 @@ import pytest
 from lessons_lib.core import BackendUnavailable
 from lessons_lib.publish.web import find_chromium, print_pages, printing, site
 
-NEEDS_BROWSER = pytest.mark.skipif(find_chromium() is None, reason="no Chromium, Chrome or Edge is installed")
+NEEDS_BROWSER = pytest.mark.skipif(find_chromium() is None,
+                                   reason="no Chromium, Chrome or Edge is installed")
 
 
-def test_without_a_browser_the_remedy_is_said(monkeypatch, tmp_path):
+def test_without_a_browser_the_remedy_is_said_before_anything_is_made(monkeypatch, tmp_path):
     monkeypatch.setattr(printing, "find_chromium", lambda: None)
-    with pytest.raises(BackendUnavailable, match="no browser to print with: none of chromium, .* set LESSONS_BROWSER"):
-        print_pages([tmp_path / "a.html"], tmp_path / "pdf")
-    assert not (tmp_path / "pdf").exists()
+    monkeypatch.setattr(site, "check_installed", lambda: None)
+    for call in (lambda: print_pages([tmp_path / "a.html"], tmp_path / "pdf"),
+                 lambda: site.build_site(tmp_path / "site", pdf=True)):
+        with pytest.raises(BackendUnavailable, match="none of chromium, .* set LESSONS_BROWSER"):
+            call()
+    assert not list(tmp_path.iterdir())
 
 
-def test_a_browser_can_be_named_and_a_name_that_is_no_program_is_said_to_be_none(monkeypatch, tmp_path):
+def test_a_browser_can_be_named_and_a_name_that_is_no_program_is_said_to_be_none(monkeypatch,
+                                                                                 tmp_path):
     monkeypatch.setenv("LESSONS_BROWSER", sys.executable)
     assert find_chromium() == sys.executable
     monkeypatch.setenv("LESSONS_BROWSER", "my-browser")
@@ -29,23 +34,20 @@ def test_a_browser_can_be_named_and_a_name_that_is_no_program_is_said_to_be_none
 
 def test_a_browser_is_found_where_its_system_keeps_it(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(printing.shutil, "which", lambda name: name if name.startswith("/Applications/Microsoft") else None)
+    monkeypatch.setattr(printing.shutil, "which",
+                        lambda name: name if name.startswith("/Applications/Microsoft") else None)
     assert find_chromium().endswith("MacOS/Microsoft Edge")
 
 
-def test_a_browser_that_prints_nothing_is_quoted_and_a_former_page_does_not_stand_for_it(monkeypatch, tmp_path):
-    monkeypatch.setenv("LESSONS_BROWSER", sys.executable)       # there is one, as far as this test goes
-    monkeypatch.setattr(printing, "chromium_command", lambda *_: [sys.executable, "-c", "import sys; sys.exit('no paper')"])
+def test_a_browser_that_prints_nothing_is_quoted_and_a_former_page_does_not_stand_for_it(
+        monkeypatch, tmp_path):
+    # there is one, as far as this test goes
+    monkeypatch.setenv("LESSONS_BROWSER", sys.executable)
+    monkeypatch.setattr(printing, "chromium_command",
+                        lambda *_: [sys.executable, "-c", "import sys; sys.exit('no paper')"])
     (tmp_path / "a.pdf").write_bytes(b"%PDF of last week")
     with pytest.raises(RuntimeError, match=r"printed no a\.pdf: no paper"):
         print_pages([tmp_path / "a.html"], tmp_path)
-
-
-def test_a_site_to_be_printed_is_not_begun_without_a_browser(monkeypatch, tmp_path):
-    monkeypatch.setattr(site, "check_installed", lambda: None)
-    monkeypatch.setenv("LESSONS_BROWSER", "my-browser")
-    with pytest.raises(BackendUnavailable, match="no browser to print with"):
-        site.build_site(tmp_path / "site", pdf=True)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The site, made by Sphinx: the tiny course and the real one. Where the extra set is absent these are skipped, and all else is tested."""
+"""The site, made by Sphinx, where the extra set is installed: the tiny course and the real one."""
 
 from __future__ import annotations
 
@@ -9,22 +9,30 @@ import pytest
 from lessons_lib.publish.web import build_site, site, site_missing
 from lessons_lib.publish.web.sources import write_sources
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(site_missing() is not None, reason="the extra set `site` is not installed")]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(site_missing() is not None,
+                                                   reason="the extra set `site` is not installed")]
 
 
-def test_the_site_of_the_tiny_course_is_whole_and_a_second_one_takes_its_place_and_says_what_is_wrong(built, folder, monkeypatch):
-    monkeypatch.setattr(site, "write_sources", partial(write_sources, rooms=["words"]))       # the site of the course has all
+def test_the_site_of_the_tiny_course_is_whole_and_a_second_one_tells_what_is_wrong(
+        built, folder, monkeypatch):
+    # the site of the course has all
+    monkeypatch.setattr(site, "write_sources", partial(write_sources, rooms=["words"]))
     made = build_site(folder, course=built)
     assert made.problems == () and made.pages > 6
     page = (folder / "notebooks" / "01_counting.html").read_text("utf-8")
-    assert 'alt="Line chart of words' in page and "application/json" in page and "tex-svg.js" in page and "figures.js" in page
-    assert 'rel="prev"' in page and "lessons_lib.words.Word2Vec" in (folder / "reference" / "words.html").read_text("utf-8")
-    assert "01_counting" in (folder / "searchindex.js").read_text("utf-8") and not list(folder.rglob("*.pyc"))
+    assert 'alt="Line chart of words' in page and "application/json" in page
+    assert "tex-svg.js" in page and "figures.js" in page
+    assert 'rel="prev"' in page and "lessons_lib.words.Word2Vec" in (
+        folder / "reference" / "words.html").read_text("utf-8")
+    assert "01_counting" in (folder / "searchindex.js").read_text("utf-8") and not list(
+        folder.rglob("*.pyc"))
     notebook = built.card("counting").notebook
-    notebook.write_text(notebook.read_text("utf-8").replace("## Summary", "[gone](nowhere.html)\\n\\n## Summary"), "utf-8")
+    notebook.write_text(notebook.read_text("utf-8").replace(
+                            "## Summary", "[gone](nowhere.html)\\n\\n## Summary"), "utf-8")
     assert any("nowhere.html" in problem for problem in build_site(folder, course=built).problems)
 
 
 def test_the_site_of_the_course_has_no_problem(course_site):
     assert course_site.problems == () and course_site.megabytes < 60
-    assert (course_site.folder / "leaderboard.html").is_file() and (course_site.folder / "figures" / "README.html").is_file()
+    assert (course_site.folder / "leaderboard.html").is_file() and (
+        course_site.folder / "figures" / "README.html").is_file()

@@ -12,8 +12,9 @@ from lessons_lib.evaluation import LeaderboardRow
 from lessons_lib.publish.web import sources
 from lessons_lib.publish.web.sources import write_sources
 
-ROW = LeaderboardRow("rose | counts", "counting", {"stsb": {"spearman": 0.5123, "interval": [0.4, 0.6]}, "course-sts": {"spearman": 0.25}}, 9, 1.0, 0,
-                     "laptop", {})
+ROW = LeaderboardRow("rose | counts", "counting",
+                     {"stsb": {"spearman": 0.5123, "interval": [0.4, 0.6]},
+                      "course-sts": {"spearman": 0.25}}, 9, 1.0, 0, "laptop", {})
 
 
 @pytest.fixture
@@ -24,34 +25,27 @@ def tree(built, folder, monkeypatch) -> Path:
     return folder
 
 
-def test_notebooks_show_files_and_need_no_kernel(tree):
+def test_what_sphinx_reads_is_whole_and_needs_no_kernel(tree):
     stored = json.loads((tree / "notebooks" / "01_counting.ipynb").read_text("utf-8"))
-    kinds = {kind for cell in stored["cells"] for output in cell.get("outputs", []) for kind in output.get("data", {})}
-    assert kinds == {"text/html"} and len(list((tree / "_static" / "pictures").glob("*.svg"))) == 1
-
-
-def test_links_between_lessons_lead_to_pages_and_their_headings(tree):
+    assert {kind for cell in stored["cells"] for output in cell.get("outputs", [])
+            for kind in output.get("data", {})} == {"text/html"}
+    assert len(list((tree / "_static" / "pictures").glob("*.svg"))) == 1
     text = (tree / "notebooks" / "00_start_here.ipynb").read_text("utf-8")
     assert "](01_counting.ipynb#where-words-come-from)" in text and ".md#" not in text
-
-
-def test_the_first_page_has_the_readme_s_opening_the_map_and_all_pages(tree):
     text = (tree / "index.md").read_text("utf-8")
     assert text.startswith("# Tiny") and "(notebooks/01_counting.ipynb)" in text
-    assert all(f"\n{page}\n" in text for page in ("notebooks/00_start_here", "leaderboard", "figures/README", "reference/core"))
-
-
-def test_the_leaderboard_links_lessons_and_gives_intervals(tree):
+    for page in ("notebooks/00_start_here", "leaderboard", "figures/README", "reference/core"):
+        assert f"\n{page}\n" in text
     assert (tree / "leaderboard.md").read_text("utf-8").endswith(
         "| lesson | encoder | dim | stsb | course-sts |\n|---|---|--:|--:|--:|\n"
-        "| [01 · Counting](notebooks/01_counting.ipynb) | rose / counts | 9 | 51.2 (40\u00a0to\u00a060) | 25.0 |\n")
-
-
-def test_the_gallery_comes_with_its_files_and_places(tree):
-    assert "(line)=" in (tree / "figures" / "README.md").read_text("utf-8") and (tree / "figures" / "line.json").is_file()
+        "| [01 · Counting](notebooks/01_counting.ipynb) | rose / counts | 9 | "
+        "51.2 (40\u00a0to\u00a060) | 25.0 |\n")
+    assert "(line)=" in (tree / "figures" / "README.md").read_text("utf-8")
+    assert (tree / "figures" / "line.json").is_file()
 
 
 def test_a_lesson_that_was_never_built_is_named(course, folder, monkeypatch):
     monkeypatch.setattr(sources, "copy_scripts", lambda target, *names: target.mkdir(parents=True))
-    with pytest.raises(DataMissing, match="00_start_here.ipynb does not exist: run lessons build start_here"):
+    with pytest.raises(DataMissing,
+                       match="00_start_here.ipynb does not exist: run lessons build start_here"):
         write_sources(folder, course, rows=[])

@@ -1,7 +1,4 @@
-"""Sphinx's settings for the site of the course.
-
-Read by Sphinx from `site.build_site`; the sources and the scripts are written by `sources`.
-"""
+"""Sphinx's settings for the site of the course, whose sources `sources` writes."""
 
 project = "Embeddings, measured"
 html_title = project
@@ -27,9 +24,7 @@ html_show_copyright = False
 html_show_search_summary = False
 html_context = {"default_mode": "auto"}          # light or dark, as the reader's system has it
 html_sidebars = {"**": ["navbar-logo.html", "search-field.html", "sbt-sidebar-nav.html"]}
-html_theme_options = {
-    "use_download_button": False, "use_fullscreen_button": False, "show_toc_level": 2,
-    "use_source_button": False, "home_page_in_toc": True, "show_navbar_depth": 1,
-    "navigation_with_keys": False, "navbar_start": [], "navbar_center": [], "navbar_end": [],
-    "navbar_persistent": []
-}
+html_theme_options = {"use_download_button": False, "use_fullscreen_button": False,
+                      "show_toc_level": 2, "use_source_button": False, "home_page_in_toc": True,
+                      "show_navbar_depth": 1, "navigation_with_keys": False, "navbar_start": [],
+                      "navbar_center": [], "navbar_end": [], "navbar_persistent": []}
