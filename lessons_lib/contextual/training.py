@@ -18,11 +18,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..core import TrainingDiverged, gradient_run
-from .lesson_bert import LessonBertForPretraining
+from .lesson_bert import LessonBertForPretraining, set_dropout
 from .masking import Masked, mask_rows
 from .packing import Rows, TokenStream
 from .ranks import Ranks
-from .recipes import Recipe, moments
+from .recipes import Recipe, doublings, moments
 from .statistics import sampled_pieces, table_frame, table_statistics
 
 __all__ = ["Training"]
@@ -77,6 +77,7 @@ class Training(gradient_run.GradientRun):
                    "device": ranks.device}
         self.rows = Rows(stream, recipe.row, **options)
         self.held_out = Rows(stream, recipe.row, held_out=True, **options)
+        self._kept_at = {*moments(recipe.steps), *doublings(recipe)}
         self.goes_on = None
         if recipe.whole_words:
             self.goes_on = torch.from_numpy(stream.tokenizer.goes_on).to(ranks.device)
@@ -112,6 +113,7 @@ class Training(gradient_run.GradientRun):
         ``accumulate`` that fits.
         """
         recipe = self.recipe
+        set_dropout(self.model, recipe.dropout_at(self.record.step))
         try:
             loss = self._backward(self.record.step)
         except torch.OutOfMemoryError as error:
@@ -145,7 +147,7 @@ class Training(gradient_run.GradientRun):
         """Dropout draws from Torch's generators: inside they begin at this step's number, outside
         they are as they were.
         """
-        if not self.recipe.dropout:
+        if not self.recipe.dropout_at(number):
             yield
             return
         cuda = self.device.type == "cuda"
@@ -160,7 +162,7 @@ class Training(gradient_run.GradientRun):
 
     def due(self) -> bool:
         """Whether something is to be noted after the steps done so far."""
-        return self.record.step % self.every == 0 or self.record.step in moments(self.steps)
+        return self.record.step % self.every == 0 or self.record.step in self._kept_at
 
     def note(self) -> None:
         """Add a point to the curve, and look at word table and held-out rows if it is the moment.

@@ -73,7 +73,8 @@ def test_the_film_has_a_frame_for_each_moment(stream, tmp_path, recipe):
     assert np.array_equal(film["all_counts"], stream.counts())
 
 
-OPTIONS = [{}, {"dropout": 0.2, "next_sentence": True, "whole_words": True, "accumulate": 2}]
+OPTIONS = [{}, {"dropout": 0.2, "dropout_from": 0.5, "next_sentence": True, "whole_words": True,
+                "accumulate": 2}]
 
 
 @pytest.mark.parametrize("more", OPTIONS, ids=["plain", "with everything"])
@@ -95,6 +96,16 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_bits(stream, tmp_path, reci
     assert (tmp_path / "cut" /
             "film.safetensors").read_bytes() == (tmp_path / "whole" /
                                                  "film.safetensors").read_bytes()
+
+
+def test_milestones_are_models_that_load(stream, tmp_path, recipe, monkeypatch):
+    monkeypatch.setattr("lessons_lib.contextual.pretraining.doublings", lambda recipe: [2, 5])
+    monkeypatch.setattr("lessons_lib.contextual.training.doublings", lambda recipe: [2, 5])
+    result = run(stream, tmp_path, recipe, milestones=True)
+    folders = sorted((tmp_path / "milestones").iterdir())
+    assert [int(folder.name) for folder in folders] == [n * recipe.tokens_per_step for n in (2, 5)]
+    early, last = load_bert(folders[0])[0].state_dict(), result.model.state_dict()
+    assert not any(torch.equal(early[name], last[name]) for name in last if "weight" in name)
 
 
 def test_a_run_whose_process_was_killed_goes_on_from_its_checkpoint(stream, tmp_path, recipe,
