@@ -39,6 +39,7 @@ SETTINGS = [
     setting("heads", int, "of attention, in a block"),
     setting("feed_forward", int, "width of the second half of a block"),
     setting("learning_rate", float, "the highest"),
+    setting("warmup", float, "share of the steps until it is reached"),
     setting("batch", int, "rows per step, over all processes"),
     setting("accumulate", int, "parts a step is worked on in, to save memory"),
     setting("whole_words", bool, "hide words, not subwords", "--whole-words"),
