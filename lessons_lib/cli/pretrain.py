@@ -24,14 +24,20 @@ __all__ = ["pretrain"]
 # 8,192 x 384 and six layers stay below 25 MB as float16
 SUBWORDS = {"smoke": 512, "laptop": 8192, "gpu": 8192}
 # 64 MB, which travels to a GPU
-TOKENS = {"smoke": 60_000, "laptop": 60_000_000, "gpu": 30_000_000}
+TOKENS = {"smoke": 60_000, "laptop": 80_000_000, "gpu": 30_000_000}
 SOURCES = {"smoke": "wikipedia-sample", "laptop": "wiki", "gpu": "wiki"}
 TEXTS_FOR_SUBWORDS = 4000                        # about ten million words
 
 SETTINGS = [
     setting("tokens", int, "places to read in all; more than before when resuming: train longer"),
     setting("dropout", float, "share of units left out in training"),
+    setting("dropout_from", float, "share of the steps done before dropout sets in"),
+    setting("layers", int, "blocks"),
+    setting("dim", int, "numbers of a token's vector"),
+    setting("heads", int, "of attention, in a block"),
+    setting("feed_forward", int, "width of the second half of a block"),
     setting("learning_rate", float, "the highest"),
+    setting("warmup", float, "share of the steps until it is reached"),
     setting("batch", int, "rows per step, over all processes"),
     setting("accumulate", int, "parts a step is worked on in, to save memory"),
     setting("whole_words", bool, "hide words, not subwords", "--whole-words"),
@@ -54,6 +60,8 @@ def pretrain(
     minutes: Annotated[float | None, option("stop after this time; --resume goes on")] = None,
     device: Annotated[str, option("auto, cpu or cuda")] = "auto",
     checkpoint_minutes: Annotated[float, option("between two checkpoints")] = 5.0,
+    milestones: Annotated[bool, option("keep the model after 1, 2, 4, ... million tokens, too",
+                                       "--milestones")] = False,
     **given: Any,
 ) -> None:
     """Train a small BERT from nothing: masked pieces of Wikipedia.
@@ -86,7 +94,8 @@ def pretrain(
                          f"{' '.join(map(str, there))}. Leave --text out, or use another --out")
     if not prepare:
         _train(recipe, place, out, leader, resume=resume, device=device,
-               checkpoint_minutes=checkpoint_minutes, stop_after_minutes=minutes)
+               checkpoint_minutes=checkpoint_minutes, stop_after_minutes=minutes,
+               milestones=milestones)
 
 
 def _encoded(sources: list[str], scale: str, seed: int) -> Any:

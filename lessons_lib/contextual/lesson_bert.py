@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from ..core import DamagedFile, check_float, check_int, check_seed
 
-__all__ = ["BertSize", "LessonBert", "LessonBertForPretraining"]
+__all__ = ["BertSize", "LessonBert", "LessonBertForPretraining", "set_dropout"]
 
 STD = 0.02                # of the normal distribution of the random initialisation, as in BERT
 EPS = 1e-12               # of LayerNorm, as in BERT
@@ -341,6 +341,17 @@ class LessonBertForPretraining(nn.Module):
         """
         last = self.bert(ids, segments=segments)
         return self.scores(last, positions), self.cls["seq_relationship"](self.bert.pool(last))
+
+
+def set_dropout(model: nn.Module, share: float) -> None:
+    """One share for all units that can be left out, of a BERT of ours or of ``transformers``."""
+    for part in model.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = share
+        if isinstance(part, SelfAttention):
+            part.p = share
+        elif isinstance(getattr(part, "dropout_prob", None), float):
+            part.dropout_prob = share
 
 
 @torch.no_grad()

@@ -26,7 +26,7 @@ from ..core.gradient_run import newest_state
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
 from .ranks import joined
-from .recipes import RECIPES, Recipe
+from .recipes import RECIPES, Recipe, doublings
 from .saved_bert import save_bert
 from .tokenizer import WordPiece
 from .training import Training
@@ -62,7 +62,8 @@ class Pretrained:
 
 def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | str = "laptop",
              resume: bool = False, device: str = "auto", checkpoint_minutes: float = 5.0,
-             stop_after_minutes: float | None = None, progress: bool = True) -> Pretrained:
+             stop_after_minutes: float | None = None, milestones: bool = False,
+             progress: bool = True) -> Pretrained:
     """Train a LessonBert on a numbered text and write it into a folder.
 
     Ctrl-C ends after the step that is under way, writes everything, and comes out as
@@ -82,6 +83,8 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
         Between two checkpoints.
     stop_after_minutes : float >= 0, optional
         Then it stops as if asked to.
+    milestones : bool, default False
+        Keep the whole model after 1, 2, 4, ... million tokens, too, in ``out/milestones``.
     progress : bool, default True
         A bar with tokens per second and time left.
 
@@ -111,12 +114,13 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
             raise ValueError(f"batch={recipe.batch} rows cannot be shared evenly by {ranks.size} "
                              "processes; expected a multiple")
         text = fingerprint(np.array([stream.held_out, len(stream.tokenizer)]), stream.ids)
-        run = _Run(Training(recipe, stream, ranks), folder, text, 60 * checkpoint_minutes)
+        run = _Run(Training(recipe, stream, ranks), folder, text, 60 * checkpoint_minutes,
+                   stream.data, milestones)
         if resume:
             run.go_on()
         with asked_to_stop() as asked:
             run.work(asked.is_set, limit, progress)
-        card = run.close(stream.data)
+        card = run.close()
     if asked.is_set():
         raise KeyboardInterrupt
     return Pretrained(run.training.model.eval(), stream.tokenizer, card, run.training.finished)
@@ -152,8 +156,10 @@ def check_start(folder: Path, *, resume: bool = False, device: str = "auto",
 class _Run:
     """A training with its folder: checkpoints while it works, results when it stops."""
 
-    def __init__(self, training: Training, folder: Path, text: str, pause: float) -> None:
+    def __init__(self, training: Training, folder: Path, text: str, pause: float,
+                 data: dict[str, Any], milestones: bool) -> None:
         self.training, self.folder, self.text, self.pause = training, folder, text, pause
+        self.data, self.milestones = data, doublings(training.recipe) if milestones else []
         self.last_save, self.saves = time.monotonic(), 0
 
     def go_on(self) -> None:
@@ -165,9 +171,9 @@ class _Run:
         self.saves = 1 + CHECKPOINTS.index(folder.name)        # the next one replaces the other
 
     def _check_same(self, settings: dict[str, Any], extra: dict[str, Any]) -> None:
-        ours = asdict(self.training.recipe)
-        wrong = [f"{name}={ours[name]!r} (there: {settings.get(name)!r})" for name in ours
-                 if name not in MAY_CHANGE and settings.get(name) != ours[name]]
+        ours, theirs = asdict(self.training.recipe), asdict(Recipe()) | settings
+        wrong = [f"{name}={ours[name]!r} (there: {theirs[name]!r})" for name in ours
+                 if name not in MAY_CHANGE and theirs[name] != ours[name]]
         if wrong:
             raise ValueError(f"the run in {self.folder} has another recipe: {', '.join(wrong)}. "
                              "Use its own, or begin anew in another folder")
@@ -197,8 +203,19 @@ class _Run:
 
         if training.record.step == 0:
             training.note()
-        training.work(stop, label="pretrain", show=progress and ranks.rank == 0)
+        training.work(stop, label="pretrain", show=progress and ranks.rank == 0,
+                      on_note=self.keep)
         training.record.seconds = before + time.monotonic() - began
+
+    def keep(self) -> None:
+        """Keep the model beside the others, if a milestone is reached."""
+        training = self.training
+        if training.record.step not in self.milestones:
+            return
+        card = _card(training, self.data)
+        if training.ranks.rank == 0:
+            save_bert(self.folder / "milestones" / f"{card['tokens']:013,}".replace(",", "_"),
+                      training.model, training.tokenizer, card=card)
 
     def save(self) -> None:
         """Write a checkpoint beside the one before. Raises TrainingDiverged."""
@@ -210,11 +227,11 @@ class _Run:
             self.saves += 1
         self.last_save = time.monotonic()
 
-    def close(self, data: dict[str, Any]) -> dict[str, Any]:
+    def close(self) -> dict[str, Any]:
         """Write the checkpoint and what was learned. Returns the card."""
         self.save()
         training = self.training
-        card, film = _card(training, data), None
+        card, film = _card(training, self.data), None
         if training.ranks.rank == 0:
             if training.frames:
                 film = {"frames": np.stack(training.frames).astype(np.float16),

@@ -15,13 +15,14 @@ from ..core import check_int
 from ..core.parameters import Choice, Flag, Float, Int, Seed
 from .lesson_bert import BertSize
 
-__all__ = ["RECIPES", "Recipe", "moments"]
+__all__ = ["RECIPES", "Recipe", "doublings", "moments"]
 
 
 CHECKED = {
     "row": Int(low=8), "batch": Int(), "tokens": Int(), "learning_rate": Float(above=0),
     "clip": Float(above=0), "masked": Float(above=0, high=0.5), "warmup": Float(low=0, high=0.9),
-    "weight_decay": Float(low=0), "precision": Choice("float32", "bfloat16"),
+    "weight_decay": Float(low=0), "dropout_from": Float(low=0, high=1),
+    "precision": Choice("float32", "bfloat16"),
     "whole_words": Flag(), "next_sentence": Flag(), "compiled": Flag(), "seed": Seed()}
 
 
@@ -50,6 +51,8 @@ class Recipe:
         Norm above which a gradient is scaled down.
     masked : float > 0 and <= 0.5, default 0.15
         Share of hidden tokens.
+    dropout_from : float in [0, 1], default 0
+        Share of the steps that is done without dropout, before it sets in.
     whole_words : bool, default False
         Hide the tokens of a word together.
     next_sentence : bool, default False
@@ -79,6 +82,7 @@ class Recipe:
     weight_decay: float = 0.01
     clip: float = 1.0
     masked: float = 0.15
+    dropout_from: float = 0.0
     whole_words: bool = False
     next_sentence: bool = False
     precision: str = "float32"
@@ -124,6 +128,19 @@ class Recipe:
         """Places to hide in a row."""
         return max(1, round(self.masked * (self.row - 2)))
 
+    def dropout_at(self, step: int) -> float:
+        """The share of units left out in a step.
+
+        Parameters
+        ----------
+        step : int >= 0
+
+        Returns
+        -------
+        float
+        """
+        return self.dropout if step >= self.dropout_from * self.steps else 0.0
+
     def rate(self, step: int) -> float:
         """The learning rate: up in a straight line during the warm-up, then down to 0.
 
@@ -150,3 +167,11 @@ def moments(steps: int, n: int = 24) -> list[int]:
     """When the word table is looked at, in steps done: 0, ever further apart, ``steps`` last."""
     later = np.geomspace(max(1, steps // 2000), steps, n - 1).round().astype(int) if steps else []
     return sorted({0, *map(int, later)})
+
+
+def doublings(recipe: Recipe) -> list[int]:
+    """Numbers of steps after which 1, 2, 4, ... million tokens were read, and the last: when the
+    whole model is kept for a curve over tokens.
+    """
+    millions = [1_000_000 * 2**k for k in range(recipe.tokens.bit_length())]
+    return [-(-n // recipe.tokens_per_step) for n in millions if n < recipe.tokens] + [recipe.steps]

@@ -17,11 +17,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..core import TrainingDiverged, gradient_run
-from .lesson_bert import LessonBertForPretraining
+from .lesson_bert import LessonBertForPretraining, set_dropout
 from .masking import Masked, mask_rows
 from .packing import Rows, TokenStream
 from .ranks import Ranks
-from .recipes import Recipe, moments
+from .recipes import Recipe, doublings, moments
 from .statistics import sampled_pieces, table_frame, table_statistics
 
 __all__ = ["Training"]
@@ -73,6 +73,7 @@ class Training(gradient_run.GradientRun):
                    "device": ranks.device}
         self.rows = Rows(stream, recipe.row, **options)
         self.held_out = Rows(stream, recipe.row, held_out=True, **options)
+        self._kept_at = {*moments(recipe.steps), *doublings(recipe)}
         self.goes_on = None
         if recipe.whole_words:
             self.goes_on = torch.from_numpy(stream.tokenizer.goes_on).to(ranks.device)
@@ -104,6 +105,7 @@ class Training(gradient_run.GradientRun):
         all processes. Raises OutOfMemoryError with an ``accumulate`` that fits.
         """
         recipe = self.recipe
+        set_dropout(self.model, recipe.dropout_at(self.record.step))
         try:
             loss = self._backward(self.record.step)
         except torch.OutOfMemoryError as error:
@@ -126,7 +128,8 @@ class Training(gradient_run.GradientRun):
         loss = torch.zeros((), device=ranks.device)
         words = np.random.SeedSequence([recipe.seed, number, ranks.rank])
         seed = int(words.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        with gradient_run.seeded(seed, self.device) if recipe.dropout else nullcontext():
+        with (gradient_run.seeded(seed, self.device) if recipe.dropout_at(number)
+              else nullcontext()):
             for batch in batches:
                 of_places, of_rows = self._losses(batch)
                 part = of_places / places + of_rows / recipe.batch
@@ -136,7 +139,7 @@ class Training(gradient_run.GradientRun):
 
     def due(self) -> bool:
         """Whether something is to be noted after the steps done so far."""
-        return self.record.step % self.every == 0 or self.record.step in moments(self.steps)
+        return self.record.step % self.every == 0 or self.record.step in self._kept_at
 
     def note(self) -> None:
         """Add a point to the curve, and look at word table and held-out rows at the moments."""

@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from ..contextual import ContextualEncoder, Pooling
+from ..contextual.lesson_bert import set_dropout
 from ..contextual.numbering import Numbered
-from ..contextual.lesson_bert import SelfAttention
 from ..contextual.readers import Group, Reader
 from ..core import check_choice, check_float, check_int, check_kind, check_seed
 from ..core.gradient_run import seeded
@@ -66,7 +66,7 @@ class Reading(nn.Module):
         self.model = deepcopy(encoder.reader.model).float().requires_grad_(True).train()
         self.reader = _reader_of(encoder.reader, self.model)
         if dropout is not None:
-            _set_dropout(self.model, check_float("dropout", dropout, low=0.0, high=0.9))
+            set_dropout(self.model, check_float("dropout", dropout, low=0.0, high=0.9))
 
     @property
     def dim(self) -> int:
@@ -139,14 +139,3 @@ class Reading(nn.Module):
 def _reader_of(reader: Reader, model: nn.Module) -> Reader:
     """The same way to read with another model of the same kind."""
     return type(reader)(model, has_pooler=reader.pooler is not None)
-
-
-def _set_dropout(model: nn.Module, share: float) -> None:
-    """One share for all units of a model that can be left out."""
-    for part in model.modules():
-        if isinstance(part, nn.Dropout):
-            part.p = share
-        if isinstance(part, SelfAttention):
-            part.p = share
-        elif isinstance(getattr(part, "dropout_prob", None), float):
-            part.dropout_prob = share

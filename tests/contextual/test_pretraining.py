@@ -84,7 +84,8 @@ def test_it_learns_and_leaves_a_model_that_can_be_loaded(stream, tmp_path, recip
         assert torch.equal(ours.to(torch.float16).float(), saved)
 
 
-OPTIONS = [{}, {"dropout": 0.2, "next_sentence": True, "whole_words": True, "accumulate": 2}]
+OPTIONS = [{}, {"dropout": 0.2, "dropout_from": 0.5, "next_sentence": True, "whole_words": True,
+                "accumulate": 2}]
 
 
 @pytest.mark.parametrize("more", OPTIONS, ids=["plain", "with everything"])
@@ -100,6 +101,16 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_bits(stream, tmp_path, reci
     assert again.card | {"seconds": 0} == whole.card | {"seconds": 0}
     films = [(tmp_path / name / "film.safetensors").read_bytes() for name in ("cut", "whole")]
     assert films[0] == films[1]
+
+
+def test_milestones_are_models_that_load(stream, tmp_path, recipe, monkeypatch):
+    monkeypatch.setattr("lessons_lib.contextual.pretraining.doublings", lambda recipe: [2, 5])
+    monkeypatch.setattr("lessons_lib.contextual.training.doublings", lambda recipe: [2, 5])
+    result = run(stream, tmp_path, recipe, milestones=True)
+    folders = sorted((tmp_path / "milestones").iterdir())
+    assert [int(folder.name) for folder in folders] == [n * recipe.tokens_per_step for n in (2, 5)]
+    early, last = load_bert(folders[0])[0].state_dict(), result.model.state_dict()
+    assert not any(torch.equal(early[name], last[name]) for name in last if "weight" in name)
 
 
 def test_a_run_whose_process_was_killed_goes_on_from_its_checkpoint(stream, tmp_path, recipe, whole,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lessons_lib.contextual import LessonBertForPretraining
-from lessons_lib.contextual.recipes import RECIPES, Recipe, moments
+from lessons_lib.contextual.recipes import RECIPES, Recipe, doublings, moments
 
 
 def test_the_rate_rises_then_falls_to_zero_in_straight_lines():
@@ -21,6 +21,17 @@ def test_the_rate_rises_then_falls_to_zero_in_straight_lines():
 def test_moments_begin_at_0_and_end_at_the_end(steps):
     found = moments(steps)
     assert found[0] == 0 and found[-1] == steps and found == sorted(set(found)) and len(found) <= 24
+
+
+def test_milestones_are_the_steps_that_reach_each_doubling_and_the_last():
+    recipe = Recipe(tokens=5_000_000)
+    assert doublings(recipe) == [489, 977, 1954, recipe.steps]
+    assert [n * recipe.tokens_per_step // 1_000_000 for n in doublings(recipe)] == [1, 2, 4, 5]
+
+
+def test_dropout_sets_in_after_its_share_of_the_steps():
+    recipe = Recipe(tokens=64 * 32 * 9, dropout=0.1, dropout_from=2 / 3)
+    assert [recipe.dropout_at(step) for step in range(9)] == [0.0] * 6 + [0.1] * 3
 
 
 @pytest.mark.parametrize("scale", ["laptop", "gpu"])
