@@ -51,6 +51,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 UNMARKED_SECONDS = 5.0
 EXAMPLES = {"quick": 10, "all": 200}
 CALIBRATION_SECONDS = 0.06  # what `machine_slowness` takes on the machine where the limit was set
+NEIGHBOURS = 2              # times as long beside another worker, with caches and cores to share
 compiling = event.TimingListener()
 event.register("numba:compile", compiling)
 
@@ -104,6 +105,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     limit = UNMARKED_SECONDS
     if hasattr(item.obj, "hypothesis"):
         limit *= hypothesis.settings.default.max_examples / EXAMPLES["quick"]
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        limit *= NEIGHBOURS
     marked = item.get_closest_marker("slow") or item.get_closest_marker("essential")
     if seconds > limit and not marked:
         limit *= machine_slowness()                 # as it is now, beside whatever else runs

@@ -14,7 +14,8 @@ import ast
 import csv
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 FILE = Path(__file__).with_name("glossary.tsv")
@@ -27,9 +28,9 @@ def entries() -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def identifiers(tree: ast.AST) -> Iterator[str]:
+def identifiers(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """The names that a file makes, once for each place."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -40,28 +41,31 @@ def identifiers(tree: ast.AST) -> Iterator[str]:
             yield node.name
 
 
-def prose(tree: ast.AST) -> Iterator[str]:
+def prose(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Docstrings, messages, labels."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.value
 
 
 def counts(trees: dict[str, ast.Module], rows: list[dict[str, str]]) -> list[int]:
     """How often each word of the glossary occurs in files, given by name."""
-    names = {file: [name.lstrip("_") for name in identifiers(tree)] for file, tree in trees.items()}
-    texts = {file: list(prose(tree)) for file, tree in trees.items()}
+    names, texts = {}, {}
+    for file, tree in trees.items():
+        nodes = list(ast.walk(tree))
+        names[file] = Counter(name.lstrip("_") for name in identifiers(nodes))
+        texts[file] = "\n\n".join(prose(nodes))
     found = []
     for row in rows:
         other = row["not_in"] and re.compile(row["not_in"])
         files = [file for file in trees if not (other and other.search(file))]
         if row["where"] == "identifiers":
             pattern = re.compile(row["pattern"])
-            hits = [name for file in files for name in names[file] if pattern.fullmatch(name)]
+            found.append(sum(n for file in files for name, n in names[file].items()
+                             if pattern.fullmatch(name)))
         else:
             pattern = re.compile(rf"\b(?:{row['pattern']})\b")
-            hits = [hit for file in files for text in texts[file] for hit in pattern.findall(text)]
-        found.append(len(hits))
+            found.append(sum(len(pattern.findall(texts[file])) for file in files))
     return found
 
 

@@ -10,15 +10,15 @@ from lessons_lib.house import closure, imported, rooms
 
 GROWTH = 1.1
 MEASURED = {                     # module: files and lines of its import closure, at 100 columns
-    "words.word2vec": (28, 4563),
-    "topics.gibbs": (34, 6117),
-    "isotropy.whitening": (16, 2931),
-    "sentences.sif": (31, 5309),
-    "contextual.encoder": (27, 4493),
-    "counts.bag_of_words": (22, 3783),
-    "kernels.uniformity": (7, 973),
-    "contrastive.simcse": (60, 9355),
-    "classroom.grading": (14, 3056),
+    "words.word2vec": (29, 5141),
+    "topics.gibbs": (33, 6516),
+    "isotropy.whitening": (16, 3253),
+    "sentences.sif": (29, 5777),
+    "contextual.encoder": (23, 4809),
+    "counts.bag_of_words": (22, 4186),
+    "kernels.uniformity": (7, 1096),
+    "contrastive.simcse": (50, 9525),
+    "classroom.grading": (14, 3184),
 }
 
 
