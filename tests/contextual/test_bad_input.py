@@ -66,8 +66,9 @@ def pooled(**options):
     (lambda: WordPiece.train(["the sea"] * 3, size=10), V, ["size=10 is too small", "letters"]),
     (lambda: prepare_tokens([], "x"), T, ["tokenizer='x' is str", "a WordPiece"]),
     *[(lambda wrong={name: value}: Recipe(**wrong), error, [name]) for name, value, error in (
-        ("batch", 0, V), ("accumulate", 33, V), ("dropout_from", 1.1, V), ("learning_rate", 0.0, V), ("precision", "half", V),
-        ("masked", 0.9, V), ("row", 3, V), ("seed", -1, V), ("whole_words", 1, T))],
+        ("batch", 0, V), ("accumulate", 33, V), ("dropout_from", 1.1, V), ("learning_rate", 0.0, V),
+        ("precision", "half", V), ("masked", 0.9, V), ("row", 3, V), ("seed", -1, V),
+        ("whole_words", 1, T))],
     (lambda: pretrain("text", "nowhere"), T, ["stream='text' is str", "a TokenStream"]),
 ])
 def test_what_cannot_be_is_named_with_what_is_allowed(call, error, words):

@@ -1,4 +1,4 @@
-"""Bad input of the whole room: calls, and contents of files, with the error and what it must say."""
+"""Bad input of the whole room: calls, contents of files, with the error and what it must say."""
 
 from __future__ import annotations
 
