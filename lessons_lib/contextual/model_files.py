@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from ..core import DamagedFile, read_json, sha256, shown, write_json
-from ..core.files import check_arrived
+from ..core.first_bytes import check_arrived
 from .lesson_bert import BertSize, LessonBert
 
 __all__ = ["CARD", "WEIGHTS", "announce", "check_names", "check_sizes", "check_sums",

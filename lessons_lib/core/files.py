@@ -7,7 +7,6 @@ so that the next writer removes what a killed one left.
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import hashlib
 import json
@@ -24,8 +23,8 @@ import psutil
 from .errors import DamagedFile
 
 __all__ = [
-    "atomic_folder", "atomic_open", "check_arrived", "check_same", "existing_path", "fingerprint",
-    "looks_like", "process_lives", "read_json", "sha256", "write_json", "write_text"
+    "atomic_folder", "atomic_open", "check_same", "existing_path", "fingerprint", "process_lives",
+    "read_json", "sha256", "write_json", "write_text"
 ]
 
 
@@ -96,26 +95,6 @@ def existing_path(path: str | os.PathLike) -> Path:
     near = nearest_name(absolute.name, beside)
     hint = f"nearest name: {parent / near}" if near else f"the folder that exists: {parent}"
     raise FileNotFoundError(f"{absolute} does not exist; {hint}")
-
-
-def looks_like(start: bytes) -> str:
-    """What the first bytes of a file seem to be in place of data, or nothing."""
-    start = start.removeprefix(codecs.BOM_UTF8)[:512].lstrip().lower()
-    if start.startswith((b"<!doctype html", b"<html")):
-        return "an HTML page (of a login or an error?)"
-    return "a Git LFS pointer" if start.startswith(b"version https://git-lfs") else ""
-
-
-def check_arrived(file: Path, start: bytes, expected: str) -> None:
-    """Raise DamagedFile for a file, known by its first bytes, that is empty, a Git LFS pointer or a
-    web page; what is expected has to be of a kind that no XML is.
-    """
-    if not start:
-        raise DamagedFile(f"{file} is empty (0 bytes); expected {expected}. Get it again")
-    xml = start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<?xml")
-    if seems := looks_like(start) or "an XML page" * xml:
-        raise DamagedFile(f"{file} is {seems}, not {expected}. Get it again (a pointer with: git "
-                          "lfs pull)")
 
 
 def check_same(file: Path, size: int, digest: str, *, remedy: str) -> None:

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core import DownloadFailed, atomic_open, locks, sha256, shown
-from ..core.files import looks_like
+from ..core.first_bytes import looks_like
 from .registry import RegisteredFile
 
 __all__ = ["checked_source", "copy", "fetch", "fetch_published", "locked"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..core import BackendUnavailable, DamagedFile, shown
-from ..core.files import looks_like
+from ..core.first_bytes import looks_like
 from .archives import iterate_members, read_members
 from .tables import OPENERS, text_in, whole
 from .wikipedia import articles

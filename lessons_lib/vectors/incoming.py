@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core import DamagedFile, existing_path, shown, warn_data
-from ..core.files import check_arrived
+from ..core.first_bytes import check_arrived
 
 __all__ = ["check_promise", "distinct", "header_of", "not_decoded", "regular_file"]
 
