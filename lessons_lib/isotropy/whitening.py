@@ -7,14 +7,14 @@ Both are linear, need one pass over the vectors and no training. Taught in ``12_
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..core import DamagedFile, Estimator, check_int, load_model, save_model, warn_data
+from ..core import check_int, warn_data
+from ..core.estimator import SavedEstimator
 from ..core.learned import Learned, checked_array
 from ..core.parameters import Choice, Float, Int
 from .principal import PrincipalAxes, moments_of, principal_axes
@@ -27,7 +27,7 @@ STEEP = 32.0
 MODERATE = 1e30  # a float32 product holds factors between 1 / this and this
 
 
-class Whitening(Estimator):
+class Whitening(SavedEstimator):
     """Linear map after which the fitted vectors have mean 0 and covariance I.
 
     Notes
@@ -44,7 +44,9 @@ class Whitening(Estimator):
     Statistics are float64, from float64 products; of float32 vectors
     ``fit(kernels.Moments(d).update(x))`` takes float32 products in half the time, which costs about
     1e-5 where variances differ 10^4-fold and wants threshold=1e-6. Vectors leave as float32; where
-    products are float32 or float64, see `Affine`.
+    products are float32 or float64, see `Affine`. A saved one holds the statistics of all vectors
+    seen, so that more can follow, and its axes, so that the same vectors leave `transform` on every
+    machine, to float32 rounding.
 
     Examples
     --------
@@ -144,13 +146,14 @@ class Whitening(Estimator):
             check_int("k", self.k, high=d)
         return settings
 
-    def _solve(self) -> _Solution:
+    def _solve(self, *, stacklevel: int = 4) -> _Solution:
         """The map of the vectors seen, made when it is first asked for."""
         self._check_fitted("moments_")
         if "_solution" not in vars(self):
             axes = principal_axes(self.moments_, beta=self._fitted["beta"],
                                   ddof=self._fitted["ddof"])
-            self._solution = _solved(axes, self._fitted, n=self.moments_.n, stacklevel=4)
+            self._solution = _solved(axes, self._fitted, n=self.moments_.n,
+                                     stacklevel=stacklevel)
         return self._solution
 
     # ------------------------------------------------------------------------------ learned
@@ -237,62 +240,25 @@ class Whitening(Estimator):
 
     # ------------------------------------------------------------------------------ files
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write settings, statistics of all vectors seen, and axes; more vectors can follow later.
-
-        Parameters
-        ----------
-        path : str or path
-
-        Raises
-        ------
-        NotFittedError, OSError
-        ValueError
-            What was seen cannot be whitened.
-        """
-        axes = self._solve().axes
+    def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, Any]]:
+        axes = self._solve(stacklevel=5).axes
         arrays = {"mean": axes.mean, "spectrum": axes.spectrum, "axes": axes.axes,
                   "scatter": self.moments_.scatter.cpu().numpy()}
-        save_model(path, "Whitening", settings=self._fitted, arrays=arrays,
-                   extra={"n": self.moments_.n})
+        return self._fitted, arrays, {"n": self.moments_.n}
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
-        """Read a folder that `save` wrote.
-
-        The same vectors leave `transform` on every machine, to float32 rounding.
-
-        Parameters
-        ----------
-        path : str or path
-
-        Returns
-        -------
-        Whitening
-
-        Raises
-        ------
-        FileNotFoundError
-        DamagedFile
-            Cut, changed, or of another kind.
-        ValueError
-            A newer format.
-        """
+    def _from_contents(cls, settings: dict[str, Any], arrays: Mapping[str, np.ndarray],
+                       extra: Mapping[str, Any]) -> Self:
         from ..kernels import Moments
 
-        settings, arrays, extra = load_model(path, "Whitening")
-        try:
-            loaded, sizes = cls(**settings), {}
-            axes = PrincipalAxes(
-                checked_array(arrays, "mean", "d", dtype="float64", sizes=sizes),
-                checked_array(arrays, "spectrum", "d", dtype="float64", sizes=sizes),
-                checked_array(arrays, "axes", "d", "d", dtype="float64", sizes=sizes))
-            loaded.moments_ = Moments.of(extra["n"], axes.mean, arrays["scatter"])
-            loaded._fitted = loaded._settings_for(sizes["d"])
-            loaded._solution = _solved(axes, loaded._fitted, n=extra["n"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(f"{path} is a Whitening that this version cannot read ({error}). "
-                              "Save the model again") from error
+        loaded, sizes = cls(**settings), {}
+        axes = PrincipalAxes(
+            checked_array(arrays, "mean", "d", dtype="float64", sizes=sizes),
+            checked_array(arrays, "spectrum", "d", dtype="float64", sizes=sizes),
+            checked_array(arrays, "axes", "d", "d", dtype="float64", sizes=sizes))
+        loaded.moments_ = Moments.of(extra["n"], axes.mean, arrays["scatter"])
+        loaded._fitted = loaded._settings_for(sizes["d"])
+        loaded._solution = _solved(axes, loaded._fitted, n=extra["n"])
         return loaded
 
 

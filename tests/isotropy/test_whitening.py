@@ -130,8 +130,7 @@ def test_zca_is_the_whitening_that_moves_the_vectors_least(x, rotation):
         assert moved < ((turned - centred) ** 2).sum()
 
 
-def test_distances_after_whitening_are_those_of_mahalanobis_and_cosines_those_of_the_estimated_metric(
-        x):
+def test_distances_after_whitening_are_mahalanobis_and_cosines_those_of_the_estimated_metric(x):
     z, (mean, metric) = Whitening().fit(x).transform(x), estimated_metric(x)
     apart = x[:-1] - x[1:]
     assert close(np.linalg.norm(z[:-1] - z[1:], axis=1),
@@ -204,7 +203,8 @@ def test_one_look_at_the_vectors_serves_every_choice_and_two_looks_can_be_joined
 @pytest.mark.parametrize("choice",
                          [{}, {"kind": "zca"}, {"beta": 0.4, "gamma": 0.6}, {"beta": 0, "gamma": 0},
                           {"kind": "zca", "gamma": 0.3}, {"k": 4}, {"k": 4, "kind": "zca"}])
-def test_the_way_back_gives_the_vectors_or_their_projection_where_directions_were_left_out(x, choice):
+def test_the_way_back_gives_the_vectors_or_their_projection_where_directions_were_left_out(
+        x, choice):
     white = Whitening(**choice).fit(x)
     back, centre = white.inverse_transform(white.transform(x)), white.beta * x.mean(axis=0)
     onto = white.components_.T @ white.components_
@@ -278,10 +278,8 @@ def lacking(what: str) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["pca", "zca"])
 def test_V11_only_directions_that_vary_are_kept_and_new_vectors_stay_small(what, rank, kind, dtype):
     x, new = lacking(what).astype(dtype), uneven(700, 12)[200:].astype(dtype)
-    with pytest.warns(
-            DataWarning, match=
-            rf"the {len(x)} rows of x vary in {rank} directions of 12 .*; only these {rank} are kept"
-    ):
+    with pytest.warns(DataWarning, match=rf"the {len(x)} rows of x vary in {rank} directions of "
+                                         rf"12 .*; only these {rank} are kept"):
         white = Whitening(kind=kind).fit(x)
     assert white.rank_ == rank == len(white.components_)
     assert white.dim == (rank if kind == "pca" else 12)
@@ -324,7 +322,8 @@ def test_V02_V04_V13_V16_V21_limits_that_are_allowed(x):
     small = (1e-25 * x).astype(np.float32)
     assert close(Whitening().fit(small).transform(small), expected, 1e-4)
     line = np.array([[1.0, 2.0], [3.0, 4.0]])                   # two different rows
-    assert close(np.abs(Whitening(1).fit(line).transform(line)), np.full((2, 1), np.sqrt(0.5)), 1e-6)
+    white = Whitening(1).fit(line).transform(line)
+    assert close(np.abs(white), np.full((2, 1), np.sqrt(0.5)), 1e-6)
     steep = uneven(50, 3) * [1.0, 1e-3, 1.0]
     assert np.isfinite(Whitening(gamma=3).fit(steep).transform(steep)).all()
     white = Whitening(5, beta=0).fit(x)
@@ -388,7 +387,8 @@ def texts() -> list[str]:
 def test_after_any_encoder_it_is_an_encoder_and_before_another_step(texts):
     white = Whitening(4, gamma=0.5).fit(Letters().encode(texts))
     both = Letters() | white
-    assert isinstance(both, Encoder) and both.name == "letters + whitening 4 γ=0.5" and both.dim == 4
+    assert isinstance(both, Encoder)
+    assert both.name == "letters + whitening 4 γ=0.5" and both.dim == 4
     assert np.array_equal(both.encode(texts), white.transform(Letters().encode(texts)))
     chain = both | Whitening(3).fit(both.encode(texts))
     assert chain.dim == 3 and chain.name.endswith(" + whitening 4 γ=0.5 + whitening 3")
