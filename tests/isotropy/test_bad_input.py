@@ -133,6 +133,17 @@ WHITENING = [
     (fitted(lambda w: w.transform(X[:, :5])), V, ["x has shape (60, 5)", "8 columns"]),      # V05
     (fitted(lambda w: w.partial_fit(X[:, :5])), V, ["x has 5 columns; expected 8, as before"]),
     (fitted(lambda w: w.inverse_transform(X), k=4), V, ["z has shape (60, 8)", "4 columns"]),
+    *[(lambda w=weights: Whitening().fit(X, w), error, ["sample_weight", *words])
+      for weights, error, words in [
+          (np.ones(59), V, ["59 values", "60 rows"]), (-np.ones(60), V, ["least -1", ">= 0"]),
+          (np.zeros(60), V, ["0 of them not 0", "two or more"]), (np.ones((60, 1)), V, ["1 axes"]),
+          (np.arange(60) == 3, V, ["1 of them not 0"]), ([], V, ["0 values"]),
+          (np.where(LABELS == 3, np.nan, 1.0), V, ["[3] holds NaN"]), (["a"] * 60, T, ["real"])]],
+    (lambda: Whitening().fit(Whitening().fit(X).moments_, np.ones(60)), T,
+     ["sample_weight", "Moments(dim=8, n=60)", "pass the vectors"]),
+    (lambda: Whitening().fit(BAD, np.ones(60)), V, ["x[7] holds NaN"]),
+    (lambda: Whitening().fit(1e200 * X, np.ones(60)), V, ["squares overflow", "scale it down"]),
+    (lambda: Whitening().fit(EQUAL, np.arange(57)), V, ["x has 57 rows that are all equal"]),
     *[(lambda use=use: use(Whitening()), NotFittedError, ["Whitening is not fitted", "fit first"])
       for use in (lambda w: w.transform(X), lambda w: w.inverse_transform(X), lambda w: w.dim,
                   lambda w: w.save("x"), lambda w: w.spectrum_)],                            # P28
