@@ -36,6 +36,8 @@ class Whitening(Estimator):
     is taken about β μ. [su2021whitening], [su2022whitening] for β and γ, [kessy2018optimal] for
     ZCA.
 
+    Rows may weigh, in μ and Σ; `whiten_words` weighs word vectors by frequency.
+
     Directions that do not vary are left out, with a DataWarning where ``k`` is None: dividing by
     their variance would enlarge rounding errors (the last LayerNorm of a BERT leaves one). With
     gamma=0 nothing is divided and all are kept. About as many rows as columns are enough to fit but

@@ -8,7 +8,8 @@ import pytest
 from lessons_lib import isotropy
 from lessons_lib.core import NotFittedError
 from lessons_lib.isotropy import (Whitening, against_chance, group_rows, intra_sentence_similarity,
-                                  maximum_explainable_variance, self_similarity)
+                                  maximum_explainable_variance, self_similarity, whiten_words)
+from lessons_lib.vectors import WordVectors
 
 V, T = ValueError, TypeError
 X = np.random.default_rng(0).normal(size=(60, 8))
@@ -150,7 +151,23 @@ WHITENING = [
 ]
 
 
-@pytest.mark.parametrize(("call", "error", "words"), BASES + FIGURES + GROUPS + WHITENING)
+THREE = WordVectors(["the", "cat", "sat"], [[4.0], [1.0], [2.0]])
+ONCE = dict.fromkeys(THREE.tokens, 1)
+WORDS = [
+    (lambda vectors=vectors, counts=counts, settings=settings: whiten_words(
+        vectors, counts, **settings), error, words)
+    for vectors, counts, settings, error, words in [
+        (X, ONCE, {}, T, ["vectors=", "ndarray", "expected WordVectors"]),
+        (WordVectors([], np.zeros((0, 3))), ONCE, {}, V, ["vectors=", "is empty"]),
+        (THREE, [1, 1, 1], {}, T, ["counts=", "list", "a mapping"]),
+        (THREE, {"The": 1, "cat": 1}, {}, V, ["counts has 1 of the 3 words", "lower-cased"]),
+        (THREE, ONCE | {"cat": -1}, {}, V, ["counts['cat']=-1", "> 0"]),
+        (THREE, ONCE, {"whitening": "zca"}, T, ["whitening='zca'", "expected a Whitening"]),
+        (THREE, ONCE, {"whitening": Whitening(2)}, V, ["k=2"]),
+        (WordVectors(["a", "b"], np.ones((2, 3))), {"a": 1, "b": 2}, {}, V, ["all equal"])]]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), BASES + FIGURES + GROUPS + WHITENING + WORDS)
 def test_what_cannot_be_is_named_with_what_is_allowed(call, error, words):
     with pytest.raises(error) as caught:
         call()
