@@ -31,7 +31,7 @@ __all__ = ["ENTRIES"]
 RAW, ZIPFIAN = "as they are", "Zipfian whitening"
 WHITENED = {"uniform centring": (False, 0), "uniform whitening": (False, 1),
             "Zipfian centring": (True, 0), ZIPFIAN: (True, 1)}  # by frequency, and Whitening's γ
-SHUFFLED = "whitening by shuffled frequencies"
+SHUFFLED = "shuffled frequencies"
 COMPARED = (RAW, "uniform whitening", "SIF weights", "SIF")
 LOW, HIGH = ", low", ", high"  # ends of the interval of a difference
 _LAPTOP = {"sets": list(SETS), "pairs": None, "vectors": ["glove", "skip-gram"],
@@ -44,7 +44,7 @@ NORM_SCALES = {name: {key: settings[key] for key in ("vectors", "counts")} | WOR
 
 
 def _kinds(settings: Mapping[str, Any]) -> Iterator[tuple[str, WordVectors, Frequencies]]:
-    """What is added to a row's name, nothing for the first; the course's word vectors by name, or
+    """What is added to a row's name, nothing for the first; word vectors, the course's by name or
     those of a text file; and frequencies."""
     frequencies = Frequencies.of(load(settings["counts"]))
     for k, name in enumerate(settings["vectors"]):
@@ -151,7 +151,7 @@ ENTRIES = (
                                    for gain in _gains(m, "uniform whitening")),
              sif=_at(SETS.index("stsb"), "SIF")),
     declared("yokoi2024_norms", _measure_norms, lambda entry, m: row_table(
-        m, "After Zipfian whitening rare words have the longer vectors",
+        m, "By frequency whitened, norms follow how rare a word is",
         {n: f"{n:,} words" for n in m[RAW]}, mean=False), NORM_SCALES,
              raw=_at(500, RAW), uniform=_at(500, "uniform whitening")),
 )

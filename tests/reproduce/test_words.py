@@ -11,14 +11,14 @@ from lessons_lib.core import generator
 from lessons_lib.datasets import WordPairs
 from lessons_lib.datasets.records import SentencePairs
 from lessons_lib.evaluation import pearson
-from lessons_lib.reproduce import entries, word_vectors
+from lessons_lib.reproduce import entries, word_vectors, zipfian
 from lessons_lib.reproduce.doc2vec import MODELS, ORDERS, TOGETHER, _order
 from lessons_lib.reproduce.sif import mean_pearson
 from lessons_lib.reproduce.topics import unigram_mixture
 from lessons_lib.reproduce.word_vectors import SCALES, accuracies, graded
 from lessons_lib.reproduce.zipfian import RAW, ZIPFIAN, _encoders, _shuffled, _whitened
 from lessons_lib.text.frequencies import Frequencies
-from lessons_lib.vectors import WordVectors
+from lessons_lib.vectors import WordVectors, write_text
 
 
 def test_a_mixture_of_unigrams_finds_documents_that_share_no_word_and_its_likelihood_rises():
@@ -102,6 +102,17 @@ def test_every_order_reads_each_review_once_and_all_that_is_measured_is_in_the_p
     names += [f"PV-DBOW, tree, {name}" for name in ORDERS]
     figure = entry.draw(entry, {name: {100: 10.0 + i} for i, name in enumerate(names)})
     assert len({label.get_text() for label in figure.axes[0].get_yticklabels()}) == len(names) + 1
+
+
+def test_vectors_of_any_text_file_are_measured_and_words_without_a_count_left_out(
+        tmp_path, monkeypatch):
+    matrix = [[1, 0], [0, 2], [3, 0], [4, 1], [3, 3]]     # the last of them is not counted
+    vectors = WordVectors(["the", "a", "cat", "lynx", "ounce"], matrix)
+    write_text(vectors, tmp_path / "own.txt")
+    monkeypatch.setattr(zipfian, "load", lambda name: {"lynx": 1, "a": 99, "the": 300, "cat": 5})
+    settings = {"vectors": [str(tmp_path / "own.txt")] * 2, "counts": "made up", "words": [3, 9]}
+    rows = zipfian._measure_norms(settings, 0)
+    assert rows["as they are"] == rows["as they are (own)"] == pytest.approx({3: 100, 9: 100})
 
 
 def test_norms_are_exchanged_between_whitenings_and_shuffled_frequencies_are_the_same_numbers():
