@@ -36,6 +36,8 @@ class Whitening(SavedEstimator):
     is taken about β μ. [su2021whitening], [su2022whitening] for β and γ, [kessy2018optimal] for
     ZCA.
 
+    Rows may weigh, in μ and Σ; `whiten_words` weighs word vectors by frequency.
+
     Directions that do not vary are left out, with a DataWarning where ``k`` is None: dividing by
     their variance would enlarge rounding errors (the last LayerNorm of a BERT leaves one). With
     gamma=0 nothing is divided and all are kept. About as many rows as columns are enough to fit but
@@ -81,13 +83,16 @@ class Whitening(SavedEstimator):
 
     # ------------------------------------------------------------------------------ fit
 
-    def fit(self, x: Any) -> Self:
+    def fit(self, x: Any, sample_weight: Any = None) -> Self:
         """Learn mean and covariance of vectors, and from them the map.
 
         Parameters
         ----------
         x : (n, d) real, or kernels.Moments
             At least 2 different rows.
+        sample_weight : (n,) real >= 0, optional
+            How much each row counts in mean and covariance, on any scale, at least 2 above 0; None:
+            all alike. With ddof=0 whole numbers do what so many copies of the rows do.
 
         Returns
         -------
@@ -97,14 +102,14 @@ class Whitening(SavedEstimator):
         ------
         TypeError, ValueError
             Settings, shape, NaN, fewer than 2 different rows, more directions asked for than the
-            vectors have; a former fit then stays.
+            vectors have, weights for Moments; a former fit then stays.
 
         Warns
         -----
         DataWarning
             Directions that do not vary are left out; see Notes.
         """
-        moments = moments_of(x)
+        moments = moments_of(x, sample_weight)
         settings = self._settings_for(moments.dim)
         axes = principal_axes(moments, beta=settings["beta"], ddof=settings["ddof"])
         solution = _solved(axes, settings, n=moments.n, stacklevel=3)
@@ -114,8 +119,8 @@ class Whitening(SavedEstimator):
     def partial_fit(self, x: Any) -> Self:
         """Take further vectors in; in any number of parts they give what `fit` of all gives.
 
-        The map is made anew when it is next used, and only then is it checked that the vectors
-        differ, and in enough directions.
+        Each counts 1, as those of a weighted `fit` do on average. The map is made anew when it is
+        next used, and only then is it checked that the vectors differ, and in enough directions.
 
         Parameters
         ----------
