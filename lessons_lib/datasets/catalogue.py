@@ -24,7 +24,8 @@ from .download import checked_source, copy, fetch, locked
 from .publishers import can_be_fetched, publishers_of
 from .receipts import Receipt, notice, place_of_receipt, receipt_of, write_receipt
 from .registry import Dataset, RegisteredFile, dataset_names, registered
-from .resolve import STATES, bundled_files, cached_path, find, place_of, remedy, state_of
+from .resolve import (STATES, bundled_files, cached_path, find, in_package, packaged_files,
+                      place_of, remedy, state_of)
 from .tables import Table, read_table
 
 __all__ = ["DatasetRow", "FileState", "conditions", "get", "list_datasets", "verify"]
@@ -39,7 +40,7 @@ class DatasetRow:
     Parameters
     ----------
     name, kind, licence, language, description : str
-    found : {"LESSONS_DATA", "project", "gensim 4.4.0", "cache", ""}
+    found : {"LESSONS_DATA", "project", "gensim 4.4.0", "cache", ""}, or the name of a package
         Where it would be read from; "" when it is missing.
     here : tuple of str, the splits, or ("all",), whose files are on this machine
     bytes : int, 0 when the size is not registered
@@ -95,7 +96,8 @@ def _row(dataset: Dataset) -> DatasetRow:
     place = next(iter(places.values()), "")
     bundled = sum(path.stat().st_size for path in bundled_files(dataset))
     size = sum(at.path.stat().st_size for file in dataset.files if (at := find(file)))
-    place = f"gensim {metadata.version('gensim')}" if place == "gensim" else place
+    if place == "gensim":
+        place += f" {metadata.version('gensim')}"
     return DatasetRow(dataset.name, dataset.kind, place, tuple(places),
                       dataset.bytes or bundled or size, dataset.licence, dataset.language,
                       dataset.description, can_be_fetched(dataset))
@@ -135,18 +137,27 @@ def verify(names: Iterable[str] | None = None, *, rows: bool = False) -> list[Fi
             elif not bundled:  # what gensim ships takes the place of a missing file
                 states.append(FileState(dataset.name, file.path, "", None, "missing"))
         states += [FileState(dataset.name, p.name, "gensim", p, "unchecked") for p in bundled]
+        for file, path in in_package(dataset).items():
+            place = dataset.package.split("==")[0] if path else ""
+            state = state_of(file, path) if path else "missing"
+            states.append(FileState(dataset.name, file.path, place, path, state))
     return states
 
 
 def _state(file: RegisteredFile, path: Path, rows: bool) -> str:
     """What is known of a file, by its bytes or by its rows."""
     receipt = receipt_of(path)
-    if not (rows and file.exact) or (receipt and receipt.proof == "sample"):
+    if not (rows and _has_rows(file)) or (receipt and receipt.proof == "sample"):
         return state_of(file, path)
     try:
         return STATES.get(_sums(file, path)[0].proof_of(file), "changed")
     except ValueError:  # DamagedFile is one too
         return "changed"
+
+
+def _has_rows(file: RegisteredFile) -> bool:
+    """Whether the rows of a file can be summed again: arrays keep fewer digits than came."""
+    return bool(file.exact) and not file.path.endswith(".npz")
 
 
 def _sums(file: RegisteredFile, path: Path) -> tuple[RowSums, Table]:
@@ -193,7 +204,7 @@ def get(name: str, *, source: str | None = None, files: Sequence[RegisteredFile]
     """Bring a dataset into the cache; what is already whole there is not fetched again.
 
     From a folder, splits that are not in it are left out as long as one is. A dataset that gensim
-    ships needs no fetching: its installed files are returned.
+    or a package of weights ships needs no fetching: its installed files are returned.
 
     Parameters
     ----------
@@ -222,6 +233,8 @@ def get(name: str, *, source: str | None = None, files: Sequence[RegisteredFile]
     OSError : no room, or no right to write
     """
     dataset = registered(name)
+    if dataset.packaged:
+        return packaged_files(dataset)
     bundled = bundled_files(dataset)
     if source is None and bundled:
         return bundled
@@ -339,9 +352,9 @@ class _Getting:
         if digest == file.sha256:
             return None
         receipt = receipt_of(origin)  # of a cache that somebody shares
-        if receipt is not None and receipt.proof == "sample":
+        if receipt is not None and (receipt.proof == "sample" or not _has_rows(file)):
             return receipt
-        if not file.exact:
+        if not _has_rows(file):
             return None
         try:
             sums, table = _sums(file, origin)

@@ -170,9 +170,11 @@ def _bytes_of(file: RegisteredFile, columns: Sequence[str], rows: Sequence[Row])
     """Our file: a table, lines, or arrays of words and vectors, packed as its name says."""
     if file.path.endswith(".npz"):
         stream = io.BytesIO()
-        matrix = np.array([row["numbers"].split() for row in rows], dtype=np.float32)
+        # row by row: as texts, the numbers of a large set are ten times as large
+        matrix = [np.array(row["numbers"].split(), dtype=np.float32).astype(np.float16)
+                  for row in rows]
         words = np.array([row["word"].encode("utf-8") for row in rows])
-        np.savez_compressed(stream, words=words, vectors=matrix.astype(np.float16))
+        np.savez_compressed(stream, words=words, vectors=np.array(matrix))
         return stream.getvalue()
     lines = ["\t".join(columns)] if columns else []
     lines += ["\t".join(row[column] for column in columns or ("text",)) for row in rows]

@@ -26,7 +26,7 @@ from .records import (Analogies, ContextualStatistics, Documents, LabelledPairs,
                       SpaceStatistics, StreamedDocuments, Triplets, WordCounts, WordPairs,
                       WordPieces)
 from .registry import Dataset, RegisteredFile, registered
-from .resolve import bundled_files, find_all, missing, place_of
+from .resolve import bundled_files, find_all, missing, packaged_files, place_of
 from .tables import Table, iterate_lines, read_table, read_text
 from .wikipedia import sample_of
 
@@ -55,7 +55,8 @@ class _Request:
 def load(name: str, split: str | None = None, *, download: bool = False, **selection: Any) -> Any:
     """Load a dataset by name as a small frozen record.
 
-    Looks in the folder LESSONS_DATA names, then ``data/``, what gensim ships, the cache.
+    Looks in the folder LESSONS_DATA names, then ``data/``, what gensim ships, the cache; for
+    weights (glove-6b-50d, minilm) in the folder of their package, of whose code nothing is run.
 
     Parameters
     ----------
@@ -146,7 +147,9 @@ def _checked_shards(dataset: Dataset, shards: Any) -> tuple[RegisteredFile, ...]
 
 def _paths(dataset: Dataset, files: tuple[RegisteredFile, ...],
            split: str) -> tuple[list[Path], Callable[[_Request], Any]]:
-    """Where to read from, and who reads it: gensim ships some sets in another form than ours."""
+    """Where to read from, and who reads it: packages ship some sets in another form than ours."""
+    if dataset.packaged:
+        return packaged_files(dataset), BUNDLED_LOADERS[dataset.kind]
     if place_of(dataset, files) == "gensim":
         return bundled_files(dataset), BUNDLED_LOADERS.get(dataset.kind) or LOADERS[dataset.kind]
     if not files:
@@ -382,6 +385,13 @@ def _vectors(request: _Request) -> WordVectors:
         raise DamagedFile(f"{path}: {why}: {error}") from error
 
 
+def _packaged_vectors(request: _Request) -> WordVectors:
+    """Words and vectors from an ``.npy`` file and a list of its rows' words. Its checksum holds, so
+    its form is known."""
+    matrix, words = request.paths
+    return WordVectors(list(iterate_lines(words)), np.load(matrix), name=request.dataset.name)
+
+
 def _course_vectors(request: _Request) -> WordVectors:
     """The vectors that this course trained; of a damaged file, where another one is."""
     file, card = request.paths
@@ -449,4 +459,5 @@ LOADERS: dict[str, Callable[[_Request], Any]] = {
     "streamed articles": _streamed(_articles),
     "streamed lines": _streamed(lambda path: filter(None, iterate_lines(path))),
     "wikipedia sample": lambda request: Documents(**sample_of(request.paths[0]), **request.named)}
-BUNDLED_LOADERS = {"word pairs": _word_pairs_of_gensim}
+BUNDLED_LOADERS = {"word pairs": _word_pairs_of_gensim, "vectors": _packaged_vectors,
+                   "model": lambda request: request.paths[0].parent}

@@ -29,7 +29,10 @@ Row = dict[str, str]
 MAX_TEXT = 1 << 28  # what one file may hold after it is decompressed
 MAX_LINES = 3_000_000
 MAX_LINE = 1 << 20
+MAX_VECTORS = 1 << 29  # bytes of a JSON file of vectors
 MAX_HALF = 65_504  # the largest number of 16 bits, which vectors are kept in
+# a word and its numbers, which are not taken apart before they are needed: the file is large
+JSON_VECTOR = re.compile(rb'("(?:[^"\\]|\\.)*"):\[([^\["\]]*)\]')
 SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[\"'(]?[A-Z])")
 PARQUET_REMEDY = "pip install 'lessons_lib[parquet]', or pip install pyarrow"
 
@@ -224,6 +227,15 @@ def wikipedia_dump(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
                 return
 
 
+def _vector(name: str, word: str, numbers: Sequence[str]) -> Row:
+    """A word and its numbers. Raises DamagedFile for those that 16 bits cannot hold."""
+    values = [float(number) for number in numbers]
+    if not all(abs(value) <= MAX_HALF for value in values):  # nan is not
+        allowed = f"numbers from -{MAX_HALF:,} to {MAX_HALF:,}"
+        raise DamagedFile(f"{name}: {word!r} has {shown(numbers)}; expected {allowed}")
+    return {"word": word, "numbers": " ".join(map(str, values))}
+
+
 def vectors(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
     """The first ``keep`` words of a GloVe or word2vec text file that are plain letters. Other
     lines, such as a header or words with spaces in them, are passed over."""
@@ -234,13 +246,24 @@ def vectors(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
             plain = word.isalpha() and word.isascii()
             if len(numbers) == part["dim"] and plain and word not in taken:
                 taken.add(word)
-                values = [float(number) for number in numbers]
-                if not all(abs(value) <= MAX_HALF for value in values):  # nan is not
-                    allowed = f"numbers from -{MAX_HALF:,} to {MAX_HALF:,}"
-                    raise DamagedFile(f"{name}: {word!r} has {shown(numbers)}; expected {allowed}")
-                yield {"word": word, "numbers": " ".join(map(str, values))}
+                yield _vector(name, word, numbers)
     if len(taken) < part["keep"]:
         raise DamagedFile(f"{name} has {len(taken):,} words of letters; expected {part['keep']:,}")
+
+
+def json_vectors(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
+    """The ``keep`` vectors of a JSON file of wink-nlp, word: [numbers, norm, row], in the order of
+    their rows; the vector of unknown words has no row."""
+    (name,), row = part["files"], 0
+    with whole(name, ValueError), files.open(name) as stream:
+        for match in JSON_VECTOR.finditer(stream.read(MAX_VECTORS)):
+            numbers = match[2].decode("ascii").split(",")
+            if len(numbers) == part["dim"] + 2 and numbers[-1].strip() == str(row):
+                row += 1
+                yield _vector(name, json.loads(match[1]), numbers[:-2])
+    if row != part["keep"]:
+        raise DamagedFile(f"{name} has {row:,} vectors of {part['dim']} numbers in the order of "
+                          f"their rows; expected {part['keep']:,}")
 
 
 READERS: dict[str, Callable[[Files, Mapping[str, Any]], Iterable[Row]]] = {
@@ -253,4 +276,5 @@ READERS: dict[str, Callable[[Files, Mapping[str, Any]], Iterable[Row]]] = {
     "triplets": triplets,
     "wikipedia dump": wikipedia_dump,
     "vectors": vectors,
+    "json vectors": json_vectors,
 }

@@ -73,6 +73,9 @@ class Dataset:
     label : str, of its rows in a table of several sets
     columns : dict of str, which column of a table is the text, the label, the title
     escaped : bool, texts have ``\\n`` for a line end
+    package : str, name==version of the Python package that ``packaged`` belong to
+    packaged : tuple of RegisteredFile
+        Files of that package, by the module's name and the path in it.
     """
 
     name: str
@@ -93,11 +96,13 @@ class Dataset:
     label: str = ""
     columns: dict[str, str] = field(default_factory=dict, repr=False)
     escaped: bool = False
+    package: str = ""
+    packaged: tuple[RegisteredFile, ...] = ()
 
     @property
     def bytes(self) -> int:
         """Size of all files whose size is known."""
-        return sum(file.bytes for file in self.files)
+        return sum(file.bytes for file in (*self.packaged, *self.files))
 
     @property
     def in_column(self) -> bool:
@@ -177,11 +182,12 @@ def read_manifest(path: str | os.PathLike) -> dict[str, Dataset]:
         every = [file for part in by_split.values() for file in part]
         every += [files[path] for path in entry.pop("files", ())]
         names = tuple(entry.pop("split_names", ()))
+        packaged = tuple(files[path] for path in entry.pop("packaged", ()))
         for key, kind in {"bundled": str, "filters": str, "scale": float}.items():
             if key in entry:
                 entry[key] = tuple(map(kind, entry[key]))
         return Dataset(name=name, splits=tuple(by_split) or names, split_files=by_split,
-                       files=tuple(every), **{"default": "all"} | entry)
+                       files=tuple(every), packaged=packaged, **{"default": "all"} | entry)
 
     def build(raw: dict[str, Any]) -> dict[str, Dataset]:
         files = {}

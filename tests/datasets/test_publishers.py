@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lessons_lib.core import (PROJECT, DamagedFile, DataMissing, DataWarning, DownloadFailed,
@@ -104,6 +105,27 @@ def test_rows_become_the_kind_of_file_that_ours_is(
     with pytest.warns(DataWarning, match="not the rows"):
         get("small")
     assert seen(load("small"))
+
+
+def test_arrays_are_proved_by_the_rows_that_came_and_shared_with_their_receipt(
+        publish, site, tmp_path, monkeypatch):
+    rows = [{"word": "the", "numbers": "1.0 0.3"}, {"word": "cat", "numbers": "-2.0 0.25"}]
+    publish({"reader": "json vectors", "archive": ["SITE/w.tgz"],
+             "parts": [{"files": ["w.json"], "dim": 2, "keep": 2}]}, path="words/v.npz",
+            kind="vectors", of=rows, columns=["word", "numbers"], extra=[])
+    text = b'{"vectors":{"the":[1,0.3,1.04,0],"cat":[-2,0.25,2.02,1]},"unkVector":[0,0,0,-1]}'
+    site.files["/w.tgz"] = packed({"package/w.json": text}, "gz")
+    (path,) = get("small")
+    assert receipt_of(path).proof == "exact"
+    assert load("small")["the"].tolist() == [1, float(np.float16(0.3))]
+    assert [verify(["small"], rows=rows)[0].state for rows in (False, True)] == ["ok", "ok"]
+    monkeypatch.setenv("LESSONS_CACHE", str(tmp_path / "another cache"))
+    (shared,) = get("small", source=str(path.parents[1]))
+    assert shared != path and load("small").tokens == ["the", "cat"]
+    site.files["/w.tgz"] = packed({"package/w.json": text.replace(b"0.3", b"0.4")}, "gz")
+    monkeypatch.setenv("LESSONS_CACHE", str(tmp_path / "a third cache"))
+    with pytest.raises(DownloadFailed, match="other rows: 2 with checksums"):
+        get("small")
 
 
 def test_rows_of_a_file_in_our_own_folder_are_compared_too(publish, fake_data):

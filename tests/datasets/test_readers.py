@@ -55,6 +55,9 @@ def sts(name: str) -> dict:
             "columns": [["score"], ["sentence1", "sentence2"]], "drop": {"score": [""]}}
 
 
+WINK = rb"""{"precision":8,"wordIndex":3,"size":3,"words":["the","a\"\u00e9"],"vectors":{
+"the":[1,0.5,1.118,0],"a\"\u00e9":[-2, 0, 2, 1],"unkVector":[0.25,1e-4,0.25,2]},
+"unkVector":[0,0,0,-1]}"""
 FORMATS = {
     "semeval's inputs and gold scores lie in files side by side": (
         "parallel", [sts("MSR"), sts("OnWN")],
@@ -127,7 +130,11 @@ FORMATS = {
     "of vectors, the first plain words are taken": (
         "vectors", [{"files": ["g.txt"], "dim": 3, "keep": 2}],
         {"g.txt": b"9 3\n<user> 1 2 3\nthe 1 0.5 -1\ncat 2 0 0.25\ndog 1 1 1\n"}, "zip",
-        [{"word": "the", "numbers": "1.0 0.5 -1.0"}, {"word": "cat", "numbers": "2.0 0.0 0.25"}])}
+        [{"word": "the", "numbers": "1.0 0.5 -1.0"}, {"word": "cat", "numbers": "2.0 0.0 0.25"}]),
+    "of vectors in JSON, those with a row are taken": (
+        "json vectors", [{"files": ["g.json"], "dim": 2, "keep": 3}], {"g.json": WINK}, "gz",
+        [{"word": "the", "numbers": "1.0 0.5"}, {"word": 'a"\u00e9', "numbers": "-2.0 0.0"},
+         {"word": "unkVector", "numbers": "0.25 0.0001"}])}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -146,7 +153,8 @@ FOREIGN = {"an HTML page": gzip.compress(b" <!DOCTYPE html><title>Log in</title>
            "not UTF-8": gzip.compress(b"\xff\t\xfe\n")}
 SIDES = {"columns": [["score"], ["sentence1", "sentence2"]], "files": ["x.gz", "x.gz"]}
 ENTRIES = {"table": TABLE, "json lines": NAMED, "parallel": SIDES, "lines": {"label_first": True},
-           "triplets": {"source": ["snli"]}, "wikipedia dump": DUMPED, "vectors": VECTORS}
+           "triplets": {"source": ["snli"]}, "wikipedia dump": DUMPED, "vectors": VECTORS,
+           "json vectors": VECTORS}
 
 
 @pytest.mark.parametrize("what", FOREIGN)
@@ -154,7 +162,7 @@ ENTRIES = {"table": TABLE, "json lines": NAMED, "parallel": SIDES, "lines": {"la
 def test_F01_F03_a_file_that_is_cut_or_of_another_kind_is_damaged(tmp_path, reader, what):
     with pytest.raises(DamagedFile, match=r"x\.gz") as caught:
         read(tmp_path, reader, [{"files": ["x.gz"]} | ENTRIES[reader]], {"x.gz": FOREIGN[what]})
-    streams = reader in ("wikipedia dump", "vectors")
+    streams = reader in ("wikipedia dump", "vectors", "json vectors")
     assert what != "an HTML page" or streams or what in str(caught.value)
 
 
@@ -177,7 +185,10 @@ def test_F01_F03_a_file_that_is_cut_or_of_another_kind_is_damaged(tmp_path, read
     ("vectors", VECTORS, b"a 1 2\n", ["has 1 words of letters; expected 2"]),
     ("vectors", VECTORS, b"a 1 2\na 3 4\n", ["has 1 words"]),
     ("vectors", VECTORS, b"a nan 2\nb 1 2\n", ["'a' has", "expected numbers from"]),
-    ("vectors", VECTORS, b"a 1e9 2\nb 1 2\n", ["expected numbers from -65,504 to 65,504"])])
+    ("vectors", VECTORS, b"a 1e9 2\nb 1 2\n", ["expected numbers from -65,504 to 65,504"]),
+    ("json vectors", VECTORS, b'{"a":[1,2,2,0],"b":[1,2,2,3]}', ["has 1 vectors", "expected 2"]),
+    ("json vectors", VECTORS, b'{"a":[1,x,2,0]}', ["x is cut or damaged"]),
+    ("json vectors", VECTORS, b'{"a":[1e9,1,2,0]}', ["'a' has", "expected numbers from"])])
 def test_F08_what_a_format_does_not_promise_is_damaged(tmp_path, reader, entry, data, words):
     with pytest.raises(DamagedFile) as caught:
         read(tmp_path, reader, [{"files": ["x"]} | entry], {"x": data, "y": b"a\tb\nc\td\n"})

