@@ -16,12 +16,13 @@ import torch
 
 from ..core import (DamagedFile, check_choice, check_seed, read_json, sha256, torch_device,
                     write_json)
+from .bag import KIND, read_bag
 from .encoder import TRUNCATIONS, ContextualEncoder
 from .interop import folder_settings, write_model, write_settings
 from .lesson_bert import BertSize, LessonBert
 from .model_files import (CARD, WEIGHTS, announce, check_sums, check_weights_are_safe, read_bert,
                           read_config, read_other)
-from .numbering import load_subwords
+from .numbering import Subwords, load_subwords
 from .pooling import Pooling
 from .readers import BertReader, OtherReader, Reader, is_plain_bert
 
@@ -49,17 +50,7 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
     Pooling(pooling or "last", settings.get("layer"), settings.get("special_tokens", True))
     check_choice("truncation", settings.get("truncation", "warn"), TRUNCATIONS)
     config, own = read_config(folder), folder_settings(folder)
-    tokenizer = load_subwords(folder)
-    if seed is not None:
-        reader: Reader = BertReader(LessonBert(BertSize.from_config(config), seed=check_seed(seed)))
-    else:
-        check_weights_are_safe(folder)
-        if is_plain_bert(config) and (folder / WEIGHTS).is_file():
-            model, has_pooler = read_bert(folder, config)
-            reader = BertReader(model, has_pooler=has_pooler)
-        else:
-            model, has_pooler = read_other(folder, config)
-            reader = OtherReader(model, has_pooler=has_pooler)
+    reader, tokenizer = _model_in(folder, config, seed)
     if tokenizer.highest >= reader.vocabulary:
         raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} tokens, the highest id "
                           f"{tokenizer.highest:,}; the model's vocabulary has "
@@ -74,6 +65,24 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
         normalize=own.normalize if normalize is None else normalize,
         piece_counts=_piece_counts(folder, reader.vocabulary),
         card=read_json(card) if card.is_file() else None, **settings).check()
+
+
+def _model_in(folder: Path, config: dict[str, Any],
+              seed: int | None) -> tuple[Reader, Subwords]:
+    """The model in a folder, a random one of its size with ``seed``, and its tokenizer."""
+    if config["model_type"] == KIND:
+        check_weights_are_safe(folder)
+        return read_bag(folder, config)
+    tokenizer = load_subwords(folder)
+    if seed is not None:
+        size = BertSize.from_config(config)
+        return BertReader(LessonBert(size, seed=check_seed(seed))), tokenizer
+    check_weights_are_safe(folder)
+    if is_plain_bert(config) and (folder / WEIGHTS).is_file():
+        model, has_pooler = read_bert(folder, config)
+        return BertReader(model, has_pooler=has_pooler), tokenizer
+    other, has_pooler = read_other(folder, config)
+    return OtherReader(other, has_pooler=has_pooler), tokenizer
 
 
 def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
