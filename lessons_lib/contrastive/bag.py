@@ -76,7 +76,8 @@ def trainable_bag(vectors: WordVectors | None = None, counts: Mapping[str, int] 
         course = load("course-frequencies")
         counts = dict(zip(course.words, course.counts.tolist(), strict=True))
     tokens = BagTokens(vectors.tokens, buckets=buckets, min_n=min_n, max_n=max_n)
-    share = np.array([counts.get(word, 0) for word in vectors.tokens]) / max(1, sum(counts.values()))
+    share = np.array([counts.get(word, 0) for word in vectors.tokens])
+    share = share / max(1, sum(counts.values()))
     rng, table = generator(seed), vectors.matrix * (a / (a + share))[:, None]
     if random:
         norms, table = np.linalg.norm(table, axis=1, keepdims=True), rng.normal(size=table.shape)
