@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from ..core import DamagedFile, check_int, write_json
 from ..text.subwords import check_parts, ngram_buckets
 from .model_files import WEIGHTS, check_names, read_weights
-from .numbering import Numbered, Subwords, padded
+from .numbering import Numbered, Subwords, placed
 from .readers import Group, Reader
 
 __all__ = ["KIND", "BagOfParts", "BagReader", "BagTokens", "read_bag", "write_bag"]
@@ -33,8 +33,8 @@ MOST_TOKENS = 1 << 20     # of a text: no table of positions ends, so only memor
 
 
 class BagOfParts(nn.Module):
-    """The table: a row for each word, then one for each bucket of n-grams; (tokens,) to (tokens,
-    dim). Raises ValueError for a table with fewer rows than words.
+    """The table: a row for each word, then one for each bucket of n-grams. Dropout leaves out whole
+    tokens. Raises ValueError for a table with fewer rows than words.
     """
 
     def __init__(self, table: Tensor, n_words: int) -> None:
@@ -43,10 +43,14 @@ class BagOfParts(nn.Module):
         self.n_words, self.table = n_words, nn.Parameter(table)
         self.dropout = nn.Dropout(0.0)
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """The vectors of tokens, those of n-grams with their weight."""
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Vectors (texts, dim), the mean of each text's tokens, those of n-grams with their weight;
+        ids (tokens,) of one text after the other, lengths (texts,).
+        """
         weight = torch.where(ids < self.n_words, 1.0, NGRAM_WEIGHT).to(self.table.dtype)
-        return self.dropout(F.embedding(ids, self.table) * weight[..., None])
+        share = self.dropout(weight / lengths.repeat_interleave(lengths))
+        return F.embedding_bag(ids, self.table, lengths.cumsum(0) - lengths, mode="sum",
+                               per_sample_weights=share)
 
 
 class BagTokens(Subwords):
@@ -93,9 +97,9 @@ class BagTokens(Subwords):
 
 
 class BagReader(Reader):
-    """A bag as the model of an encoder, with one hidden state and no block."""
+    """A bag as the model of an encoder: its only hidden state is one vector for the whole text."""
 
-    kind, blocks, positions, pooler = KIND, 0, MOST_TOKENS, None
+    kind, blocks, positions, pooler, per_token = KIND, 0, MOST_TOKENS, None, False
 
     def __init__(self, model: BagOfParts, *, has_pooler: bool = False) -> None:
         self.model = model
@@ -108,9 +112,12 @@ class BagReader(Reader):
 
     def read(self, numbered: Numbered, rows: np.ndarray,
              wanted: Collection[int]) -> Iterator[Group]:
-        """One group in all, padded to its longest text."""
-        ids, mask = padded(numbered, rows, self.device)
-        yield Group(rows, ids, mask, {0: self.model(ids)})
+        """One group in all, of length 1."""
+        ids, _ = placed(numbered, rows, self.device)
+        lengths = torch.from_numpy(numbered.lengths[rows]).to(self.device)
+        first = ids[lengths.cumsum(0) - lengths]
+        yield Group(rows, first[:, None], torch.ones_like(first[:, None], dtype=torch.bool),
+                    {0: self.model(ids, lengths)[:, None]})
 
 
 def write_bag(folder: Path, model: BagOfParts, tokens: BagTokens) -> None:

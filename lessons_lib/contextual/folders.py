@@ -21,7 +21,7 @@ from .encoder import TRUNCATIONS, ContextualEncoder
 from .interop import folder_settings, write_model, write_settings
 from .lesson_bert import BertSize, LessonBert
 from .model_files import (CARD, WEIGHTS, announce, check_sums, check_weights_are_safe, read_bert,
-                          read_config, read_other)
+                          read_config, read_other, read_weights)
 from .numbering import Subwords, load_subwords
 from .pooling import Pooling
 from .readers import BertReader, OtherReader, Reader, is_plain_bert
@@ -105,11 +105,12 @@ def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
     return counts
 
 
-def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *,
-                 card: dict[str, Any]) -> None:
-    """Write model, tokenizer, pooling and at last ``card.json`` with the checksums of all; an
-    encoder that is there stays readable at every moment. A chosen ``layer`` and
-    ``special_tokens=False`` are not written: `load_encoder` takes them as arguments.
+def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card: dict[str, Any],
+                 half: bool = False) -> None:
+    """Write model (float32, or with ``half`` float16), tokenizer, pooling and at last ``card.json``
+    with the checksums of all; an encoder that is there stays readable at every moment. A chosen
+    ``layer`` and ``special_tokens=False`` are not written: `load_encoder` takes them as arguments.
+    Raises ValueError for weights beyond float16.
     """
     target = Path(folder)
     draft = target / f".draft-{os.getpid()}"
@@ -117,6 +118,8 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *,
     draft.mkdir(parents=True)
     try:
         write_model(draft, encoder.reader, encoder.tokenizer, longest=encoder.longest)
+        if half:
+            _halve(draft / WEIGHTS)
         write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
                        normalize=encoder.normalize)
         names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*")
@@ -129,7 +132,20 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *,
             os.replace(draft / name, target / name)
         weights = target / WEIGHTS
         write_json(target / CARD, card | {
-            "dtype": "float32", "bytes": weights.stat().st_size if weights.exists() else 0,
+            "dtype": "float16" if half else "float32",
+            "bytes": weights.stat().st_size if weights.exists() else 0,
             "sha256": sums.get(WEIGHTS), "files": plain})
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _halve(path: Path) -> None:
+    """Write weights again as float16. Raises ValueError for those beyond it."""
+    from safetensors.torch import save_file
+
+    weights = {name: value.half() for name, value in read_weights(path).items()}
+    wide = [name for name, value in weights.items() if not torch.isfinite(value).all()]
+    if wide:
+        raise ValueError(f"half=True is not possible: {wide[0]} holds numbers beyond the 65,504 of "
+                         "float16. Write float32: half=False")
+    save_file(weights, path, metadata={"format": "pt"})

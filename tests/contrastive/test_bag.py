@@ -84,6 +84,27 @@ def test_a_longer_text_is_cut_with_a_warning_or_refused(vectors):
         short.set_params(truncation="error").encode(["zyx", "ships sail"])
 
 
+def test_what_asks_for_single_tokens_is_refused(bag):
+    with pytest.raises(ValueError, match="pooling='max' is not possible"):
+        bag.encode_each(["sea"], ["max"])
+    with pytest.raises(ValueError, match="word_table"):
+        bag.hidden_states(["sea"])
+    with pytest.raises(ValueError, match="pooling='cls'"):
+        bag.encode_each(["sea"], ["cls"])
+
+
+def test_dropout_leaves_out_whole_tokens(bag):
+    learner = Reading(bag, dropout=0.5)
+    numbered = learner.number(["sea"])
+    rows, whole = np.zeros(1, np.int64), learner(numbered, np.zeros(1, np.int64))
+    found = torch.cat([learner(numbered, rows, seed=seed) for seed in range(400)]).detach()
+    ids = numbered.ids
+    parts = torch.from_numpy(bag.word_table[ids] * np.where(ids < 6, 1, NGRAM_WEIGHT)[:, None])
+    kept = np.linalg.lstsq(parts.T, found.numpy().T * len(ids) / 2, rcond=None)[0]
+    assert np.isin(kept.round(3), [0, 1]).all() and 0.4 < kept.mean() < 0.6
+    assert torch.allclose(found.mean(dim=0), whole.detach()[0], atol=0.1)
+
+
 def test_every_trainer_makes_it_climb_and_saves_what_loads(bag, texts, pairs, tmp_path):
     triplets = Triplets(pairs.sentence1, pairs.sentence1, pairs.sentence2)
     labels = [("far", "near")[int(grade > 1)] for grade in pairs.score]
