@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from ..core import DamagedFile, read_json, sha256, shown, write_json
+from ..core.first_bytes import check_arrived
 from .lesson_bert import BertSize, LessonBert
 
 __all__ = ["CARD", "WEIGHTS", "announce", "check_names", "check_sizes", "check_sums",
@@ -24,7 +25,6 @@ __all__ = ["CARD", "WEIGHTS", "announce", "check_names", "check_sizes", "check_s
 
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _PICKLE = re.compile(rb"\x80[\x02-\x05]|PK\x03\x04")
-_PAGE = (b"<!doctype html", b"<html", b"<?xml")
 _CONVERT = ("Convert it where you trust it: "
             "AutoModel.from_pretrained(folder).save_pretrained(folder)")
 HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "vocab_", "mlm.", "generator_",
@@ -169,13 +169,7 @@ def check_content(path: Path) -> None:
     """Raise DamagedFile for an empty file, a Git LFS pointer or a web page, ValueError for code."""
     with open(path, "rb") as file:
         start = file.read(64)
-    if not start:
-        raise DamagedFile(f"{path} is empty (0 bytes); expected weights. Get it again")
-    if start.startswith(b"version https://git-lfs"):
-        raise DamagedFile(f"{path} is a Git LFS pointer, not the file itself; get it with: git lfs "
-                          "pull")
-    if start.lstrip()[:15].lower().startswith(_PAGE):
-        raise DamagedFile(f"{path} is a web page, not weights (a login page?); get the file again")
+    check_arrived(path, start, "weights")
     # a header of safetensors begins with its length and a brace
     if _PICKLE.match(start) and start[7:9] != b"\x00{":
         raise ValueError(f"{path} is a pickle or an archive of one, which can run code and is not "

@@ -236,13 +236,12 @@ class Trainer(GradientEstimator):
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 256,
                progress: bool = False) -> np.ndarray:
-        """Vectors of texts by the trained encoder; see `ContextualEncoder.encode`.
+        """Vectors of texts by the trained encoder.
 
         Parameters
         ----------
-        texts : sequence of str
-        batch_size : int >= 1, default 256
-        progress : bool, default False
+        texts, batch_size, progress
+            As `ContextualEncoder.encode`.
 
         Returns
         -------
@@ -337,11 +336,8 @@ class Trainer(GradientEstimator):
 
         Raises
         ------
-        FileNotFoundError
-        DamagedFile
-            Cut, changed, or of another kind.
-        ValueError
-            A newer format.
+        FileNotFoundError, DamagedFile, ValueError
+            Not there; cut, changed, or of another kind; of a newer format.
 
         Warns
         -----

@@ -42,8 +42,10 @@ class Encoder(Protocol):
         Parameters
         ----------
         texts : sequence of str
-        batch_size : int
+        batch_size : int >= 1
+            Texts worked on at a time.
         progress : bool
+            Show a bar.
 
         Returns
         -------
@@ -198,11 +200,8 @@ class SavedEstimator(Estimator):
 
         Raises
         ------
-        FileNotFoundError
-        DamagedFile
-            Cut, changed, or of another kind.
-        ValueError
-            A newer format.
+        FileNotFoundError, DamagedFile, ValueError
+            Not there; cut, changed, or of another kind; of a newer format.
         """
         settings, arrays, extra = load_model(path, cls.__name__)
         try:
@@ -307,10 +306,8 @@ class Composed(Estimator):
 
         Parameters
         ----------
-        texts : sequence of str
-        batch_size : int, default 256
+        texts, batch_size, progress
             Handed on to the encoder.
-        progress : bool, default False
 
         Returns
         -------

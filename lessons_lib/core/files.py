@@ -23,8 +23,8 @@ import psutil
 from .errors import DamagedFile
 
 __all__ = [
-    "atomic_folder", "atomic_open", "existing_path", "fingerprint", "process_lives", "read_json",
-    "sha256", "write_json", "write_text"
+    "atomic_folder", "atomic_open", "check_same", "existing_path", "fingerprint", "process_lives",
+    "read_json", "sha256", "write_json", "write_text"
 ]
 
 
@@ -95,6 +95,17 @@ def existing_path(path: str | os.PathLike) -> Path:
     near = nearest_name(absolute.name, beside)
     hint = f"nearest name: {parent / near}" if near else f"the folder that exists: {parent}"
     raise FileNotFoundError(f"{absolute} does not exist; {hint}")
+
+
+def check_same(file: Path, size: int, digest: str, *, remedy: str) -> None:
+    """Raise DamagedFile for a file of another size or sha256 than was noted of it."""
+    there = file.stat().st_size if file.is_file() else 0
+    if there != size:
+        raise DamagedFile(f"{file} was cut or extended: {there:,} bytes found, {size:,} expected. "
+                          f"{remedy}")
+    if (result := sha256(file)) != digest:
+        raise DamagedFile(f"{file} was changed or damaged: checksum {result[:12]}…, expected "
+                          f"{digest[:12]}…. {remedy}")
 
 
 def process_lives(pid: int) -> bool:

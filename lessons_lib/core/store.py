@@ -20,7 +20,8 @@ from typing import IO, Any
 import numpy as np
 
 from .errors import DamagedFile
-from .files import atomic_open, existing_path, process_lives, read_json, sha256, write_json
+from .files import (atomic_open, check_same, existing_path, process_lives, read_json, sha256,
+                    write_json)
 
 __all__ = ["load_files", "load_model", "save_files", "save_model"]
 
@@ -144,13 +145,7 @@ def _checked_file(folder: Path, entry: dict[str, Any]) -> Path:
     file = folder / entry["file"]
     if not file.is_file():
         raise DamagedFile(f"{folder} is incomplete: {entry['file']} is missing. Save it again")
-    size = file.stat().st_size
-    if size != entry["bytes"]:
-        raise DamagedFile(f"{file} was cut or extended: {size:,} bytes found, {entry['bytes']:,} "
-                          "expected. Save it again")
-    if (digest := sha256(file)) != entry["sha256"]:
-        raise DamagedFile(f"{file} was changed or damaged: checksum {digest[:12]}…, expected "
-                          f"{entry['sha256'][:12]}…. Save it again")
+    check_same(file, entry["bytes"], entry["sha256"], remedy="Save it again")
     return file
 
 

@@ -379,10 +379,8 @@ class BagOfWords(SavedEstimator):
 
         Parameters
         ----------
-        texts : sequence of str
-        batch_size : int >= 1, default 256
-            Rows filled at a time.
-        progress : bool, default False
+        texts, batch_size, progress
+            As `core.Encoder.encode`.
 
         Returns
         -------

@@ -201,10 +201,8 @@ class LSA(SavedEstimator):
 
         Parameters
         ----------
-        texts : iterable of str
-        batch_size : int >= 1, default 256
-            Rows multiplied at a time.
-        progress : bool, default False
+        texts, batch_size, progress
+            As `core.Encoder.encode`; texts may be any iterable of str.
 
         Returns
         -------

@@ -28,9 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from ..core import DownloadFailed, atomic_open, locks, sha256, shown
+from ..core.first_bytes import looks_like
 from .registry import RegisteredFile
 
-__all__ = ["checked_source", "copy", "fetch", "fetch_published", "locked", "looks_like"]
+__all__ = ["checked_source", "copy", "fetch", "fetch_published", "locked"]
 
 TRIES = 3
 PATIENCE_SECONDS = 30.0  # without a new byte
@@ -122,14 +123,6 @@ def locked(target: Path, *, seconds: float = locks.LOCK_SECONDS) -> Iterator[Non
         with _writing(target.parent):
             held.enter_context(locks.locked(target, seconds=seconds))
         yield
-
-
-def looks_like(start: bytes) -> str:
-    """What the first bytes of a file seem to be in place of data, or nothing."""
-    start = start[:512].lstrip().lower()
-    if start.startswith((b"<!doctype html", b"<html")):
-        return "an HTML page (of a login or an error?)"
-    return "a Git LFS pointer" if start.startswith(b"version https://git-lfs") else ""
 
 
 def _sent(path: Path, what: str = "") -> str:

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..core import BackendUnavailable, DamagedFile, shown
+from ..core.first_bytes import looks_like
 from .archives import iterate_members, read_members
-from .download import looks_like
 from .tables import OPENERS, text_in, whole
 from .wikipedia import articles
 

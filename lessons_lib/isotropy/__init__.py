@@ -3,8 +3,8 @@ means in a basis that is not orthonormal.
 
 Everything takes plain tables of vectors, rows in any floating type, and sums in float64; nothing
 here knows a model. `anisotropy` gives all figures of one table at once, `contextuality` those of a
-layer; `Whitening` makes a space even. Modules load on first use. Taught in lessons
-``09_anisotropy`` and ``12_bert_whitening``.
+layer; `Whitening` makes a space even, `whiten_words` that of the words of a text. Modules load on
+first use. Taught in lessons ``09_anisotropy`` and ``12_bert_whitening``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _HOME = {
     "report": ("Anisotropy", "anisotropy"),
     "spectrum": ("effective_rank", "isoscore", "participation_ratio", "partition_isotropy",
                  "singular_spectrum", "singular_values", "top_share"),
-    "whitening": ("Whitening",)}
+    "whitening": ("Whitening",),
+    "words": ("whiten_words",)}
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted(_MODULE_OF)

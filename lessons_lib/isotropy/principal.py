@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .rows import as_rows, stable_signs
+from ..core import check_array
+from .rows import BLOCK, as_rows, blocks, stable_signs
 
 if TYPE_CHECKING:
     from ..kernels import Moments
@@ -35,23 +36,57 @@ class PrincipalAxes:
     axes: np.ndarray
 
 
-def moments_of(x: Any) -> Moments:
+def moments_of(x: Any, sample_weight: Any = None) -> Moments:
     """Mean and scatter of the rows of x, (n, d) real, n >= 0, or a copy of `kernels.Moments`.
 
-    Products are taken in float64, whatever x is: what float32 loses in them is what whitening
-    divides by. Memory beyond x: a block of rows and d x d. Raises TypeError, ValueError (shape, NaN
-    or infinity, numbers whose squares overflow).
+    With ``sample_weight``, one number >= 0 per row, μ = 1/n Σ_i w_i x_i and the scatter is
+    Σ_i w_i (x_i - μ)ᵀ(x_i - μ), the weights first scaled to a mean of 1, so that n stays. Products
+    are taken in float64, whatever x is: what float32 loses in them is what whitening divides by.
+    Memory beyond x: a block of rows and d x d. Raises TypeError, ValueError (shape, NaN or
+    infinity, numbers whose squares overflow; weights for Moments, or with fewer than two above 0).
     """
     from ..kernels import Moments                # here, not above: it loads torch
 
     if isinstance(x, Moments):
+        if sample_weight is not None:
+            raise TypeError(f"sample_weight is given for x={x!r}, which holds no rows any more; "
+                            "pass the vectors themselves as x, or sample_weight=None")
         return Moments(x.dim).merge(x)
+    if sample_weight is not None:
+        return Moments.of(*_weighted_sums(x, sample_weight))
     x = as_rows("x", x, min_rows=0, look=False)
     try:
         return Moments(x.shape[1]).update(x, backend="cpu", double=True)
     except ValueError as error:
         as_rows("x", x)                          # names the row, if a number is none
         raise ValueError(str(error).replace("batch", "x", 1)) from None
+
+
+def _weighted_sums(x: Any, sample_weight: Any) -> tuple[int, np.ndarray, np.ndarray]:
+    """n, mean and scatter of rows that count unequally, in two passes over blocks of them."""
+    x = as_rows("x", x)
+    weights = check_array("sample_weight", sample_weight, ndim=1).astype(np.float64)
+    some = np.count_nonzero(weights)
+    if len(weights) != len(x) or (weights < 0).any() or some < 2:
+        raise ValueError(f"sample_weight has {len(weights)} values, the least "
+                         f"{min(weights, default=0):g}, {some} of them not 0, for {len(x)} rows "
+                         "of x; expected one >= 0 per row, and two or more above 0")
+    weights /= weights.max()                     # so that their sum is finite
+    weights *= len(x) / weights.sum()
+    step = max(1, BLOCK // x.shape[1])
+    parts = [weights[start : start + step] for start in range(0, len(x), step)]
+    with np.errstate(over="ignore", invalid="ignore"):       # looked at below
+        mean = sum(part @ block
+                   for part, block in zip(parts, blocks(x, step=step), strict=True)) / len(x)
+        scatter = np.zeros((x.shape[1], x.shape[1]))
+        for part, block in zip(parts, blocks(x, step=step), strict=True):
+            block -= mean
+            block *= np.sqrt(part)[:, None]
+            scatter += block.T @ block
+    if not np.isfinite(scatter).all():
+        raise ValueError(f"x holds numbers up to {np.abs(x).max():.3g}, whose squares overflow in "
+                         "float64 products; scale it down")
+    return len(x), mean, (scatter + scatter.T) / 2
 
 
 def principal_axes(moments: Moments, *, beta: float = 1.0, ddof: int = 1) -> PrincipalAxes:

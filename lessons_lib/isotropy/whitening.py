@@ -7,14 +7,14 @@ Both are linear, need one pass over the vectors and no training. Taught in ``12_
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..core import DamagedFile, Estimator, check_int, load_model, save_model, warn_data
+from ..core import check_int, warn_data
+from ..core.estimator import SavedEstimator
 from ..core.learned import Learned, checked_array
 from ..core.parameters import Choice, Float, Int
 from .principal import PrincipalAxes, moments_of, principal_axes
@@ -27,7 +27,7 @@ STEEP = 32.0
 MODERATE = 1e30  # a float32 product holds factors between 1 / this and this
 
 
-class Whitening(Estimator):
+class Whitening(SavedEstimator):
     """Linear map after which the fitted vectors have mean 0 and covariance I.
 
     Notes
@@ -35,6 +35,8 @@ class Whitening(Estimator):
     Σ = U Λ Uᵀ,  x̃ = (x - β μ) W,  W = U_k Λ_k^(-γ/2) for "pca", U_k Λ_k^(-γ/2) U_kᵀ for "zca"; Σ
     is taken about β μ. [su2021whitening], [su2022whitening] for β and γ, [kessy2018optimal] for
     ZCA.
+
+    Rows may weigh, in μ and Σ; `whiten_words` weighs word vectors by frequency.
 
     Directions that do not vary are left out, with a DataWarning where ``k`` is None: dividing by
     their variance would enlarge rounding errors (the last LayerNorm of a BERT leaves one). With
@@ -44,7 +46,9 @@ class Whitening(Estimator):
     Statistics are float64, from float64 products; of float32 vectors
     ``fit(kernels.Moments(d).update(x))`` takes float32 products in half the time, which costs about
     1e-5 where variances differ 10^4-fold and wants threshold=1e-6. Vectors leave as float32; where
-    products are float32 or float64, see `Affine`.
+    products are float32 or float64, see `Affine`. A saved one holds the statistics of all vectors
+    seen, so that more can follow, and its axes, so that the same vectors leave `transform` on every
+    machine, to float32 rounding.
 
     Examples
     --------
@@ -79,13 +83,16 @@ class Whitening(Estimator):
 
     # ------------------------------------------------------------------------------ fit
 
-    def fit(self, x: Any) -> Self:
+    def fit(self, x: Any, sample_weight: Any = None) -> Self:
         """Learn mean and covariance of vectors, and from them the map.
 
         Parameters
         ----------
         x : (n, d) real, or kernels.Moments
             At least 2 different rows.
+        sample_weight : (n,) real >= 0, optional
+            How much each row counts in mean and covariance, on any scale, at least 2 above 0; None:
+            all alike. With ddof=0 whole numbers do what so many copies of the rows do.
 
         Returns
         -------
@@ -95,14 +102,14 @@ class Whitening(Estimator):
         ------
         TypeError, ValueError
             Settings, shape, NaN, fewer than 2 different rows, more directions asked for than the
-            vectors have; a former fit then stays.
+            vectors have, weights for Moments; a former fit then stays.
 
         Warns
         -----
         DataWarning
             Directions that do not vary are left out; see Notes.
         """
-        moments = moments_of(x)
+        moments = moments_of(x, sample_weight)
         settings = self._settings_for(moments.dim)
         axes = principal_axes(moments, beta=settings["beta"], ddof=settings["ddof"])
         solution = _solved(axes, settings, n=moments.n, stacklevel=3)
@@ -112,8 +119,8 @@ class Whitening(Estimator):
     def partial_fit(self, x: Any) -> Self:
         """Take further vectors in; in any number of parts they give what `fit` of all gives.
 
-        The map is made anew when it is next used, and only then is it checked that the vectors
-        differ, and in enough directions.
+        Each counts 1, as those of a weighted `fit` do on average. The map is made anew when it is
+        next used, and only then is it checked that the vectors differ, and in enough directions.
 
         Parameters
         ----------
@@ -144,13 +151,14 @@ class Whitening(Estimator):
             check_int("k", self.k, high=d)
         return settings
 
-    def _solve(self) -> _Solution:
+    def _solve(self, *, stacklevel: int = 4) -> _Solution:
         """The map of the vectors seen, made when it is first asked for."""
         self._check_fitted("moments_")
         if "_solution" not in vars(self):
             axes = principal_axes(self.moments_, beta=self._fitted["beta"],
                                   ddof=self._fitted["ddof"])
-            self._solution = _solved(axes, self._fitted, n=self.moments_.n, stacklevel=4)
+            self._solution = _solved(axes, self._fitted, n=self.moments_.n,
+                                     stacklevel=stacklevel)
         return self._solution
 
     # ------------------------------------------------------------------------------ learned
@@ -237,62 +245,25 @@ class Whitening(Estimator):
 
     # ------------------------------------------------------------------------------ files
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write settings, statistics of all vectors seen, and axes; more vectors can follow later.
-
-        Parameters
-        ----------
-        path : str or path
-
-        Raises
-        ------
-        NotFittedError, OSError
-        ValueError
-            What was seen cannot be whitened.
-        """
-        axes = self._solve().axes
+    def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, Any]]:
+        axes = self._solve(stacklevel=5).axes
         arrays = {"mean": axes.mean, "spectrum": axes.spectrum, "axes": axes.axes,
                   "scatter": self.moments_.scatter.cpu().numpy()}
-        save_model(path, "Whitening", settings=self._fitted, arrays=arrays,
-                   extra={"n": self.moments_.n})
+        return self._fitted, arrays, {"n": self.moments_.n}
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
-        """Read a folder that `save` wrote.
-
-        The same vectors leave `transform` on every machine, to float32 rounding.
-
-        Parameters
-        ----------
-        path : str or path
-
-        Returns
-        -------
-        Whitening
-
-        Raises
-        ------
-        FileNotFoundError
-        DamagedFile
-            Cut, changed, or of another kind.
-        ValueError
-            A newer format.
-        """
+    def _from_contents(cls, settings: dict[str, Any], arrays: Mapping[str, np.ndarray],
+                       extra: Mapping[str, Any]) -> Self:
         from ..kernels import Moments
 
-        settings, arrays, extra = load_model(path, "Whitening")
-        try:
-            loaded, sizes = cls(**settings), {}
-            axes = PrincipalAxes(
-                checked_array(arrays, "mean", "d", dtype="float64", sizes=sizes),
-                checked_array(arrays, "spectrum", "d", dtype="float64", sizes=sizes),
-                checked_array(arrays, "axes", "d", "d", dtype="float64", sizes=sizes))
-            loaded.moments_ = Moments.of(extra["n"], axes.mean, arrays["scatter"])
-            loaded._fitted = loaded._settings_for(sizes["d"])
-            loaded._solution = _solved(axes, loaded._fitted, n=extra["n"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(f"{path} is a Whitening that this version cannot read ({error}). "
-                              "Save the model again") from error
+        loaded, sizes = cls(**settings), {}
+        axes = PrincipalAxes(
+            checked_array(arrays, "mean", "d", dtype="float64", sizes=sizes),
+            checked_array(arrays, "spectrum", "d", dtype="float64", sizes=sizes),
+            checked_array(arrays, "axes", "d", "d", dtype="float64", sizes=sizes))
+        loaded.moments_ = Moments.of(extra["n"], axes.mean, arrays["scatter"])
+        loaded._fitted = loaded._settings_for(sizes["d"])
+        loaded._solution = _solved(axes, loaded._fitted, n=extra["n"])
         return loaded
 
 

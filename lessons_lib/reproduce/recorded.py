@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core import PROJECT, DamagedFile, DataMissing, check_choice
 from . import anisotropy, bert, cosent, doc2vec, flow, outlook, rounding, sbert, sif, simcse
-from . import topics, word_vectors
+from . import topics, word_vectors, zipfian
 from .entry import Entry, Series, averages, called
 from .models import CONTROL
 from .trained import SD
@@ -23,8 +23,8 @@ from .trained import SD
 __all__ = ["Record", "entries", "headline", "read_record", "recorded"]
 
 # a new module of entries adds its name here, in the order of the lessons
-MODULES = (topics, word_vectors, sif, doc2vec, bert, anisotropy, sbert, rounding, flow, cosent,
-           simcse, outlook)
+MODULES = (topics, word_vectors, sif, doc2vec, bert, anisotropy, sbert, rounding, flow, zipfian,
+           cosent, simcse, outlook)
 SHOWN = 3  # rows of a headline
 
 

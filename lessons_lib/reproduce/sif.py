@@ -25,7 +25,7 @@ from ..vectors import WordVectors
 from .entry import Entry, Series, declared
 from .trained import quiet
 
-__all__ = ["ENTRIES", "mean_pearson"]
+__all__ = ["ENTRIES", "mean_pearson", "set_cosines"]
 
 YEARS = {2012: "sts12", 2013: "sts13", 2014: "sts14", 2015: "sts15"}
 METHODS = ("mean", "TF-IDF mean", "SIF", "uSIF")
@@ -35,12 +35,17 @@ SCALES: dict[str, dict[str, Any]] = {"smoke": {"years": [2012, 2013], "a": [1e-5
                                      "paper": {"years": list(YEARS), "a": GRID}}
 
 
-def mean_pearson(encoder: Encoder, pairs: SentencePairs) -> float:
-    """Pearson's r x 100 of cosines and grades, the unweighted mean over the files of a set."""
+def set_cosines(encoder: Encoder, pairs: SentencePairs) -> np.ndarray:
+    """The cosine of each pair of a set, whose sentences are encoded together."""
     i = np.arange(len(pairs))
     with quiet():  # a handful of sentences hold no known word
         vectors = encoder.encode(list(pairs.sentence1) + list(pairs.sentence2))
-    cosines = pair_cosines(vectors, i, i + len(pairs))
+    return pair_cosines(vectors, i, i + len(pairs))
+
+
+def mean_pearson(encoder: Encoder, pairs: SentencePairs) -> float:
+    """Pearson's r x 100 of cosines and grades, the unweighted mean over the files of a set."""
+    cosines = set_cosines(encoder, pairs)
     files = np.array(pairs.subset if pairs.subset is not None else [pairs.name] * len(pairs))
     parts = [files == name for name in np.unique(files)]
     return 100 * float(np.mean([pearson(cosines[part], pairs.score[part]) for part in parts]))

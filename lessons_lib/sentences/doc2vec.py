@@ -18,13 +18,14 @@ from ..core import check_float, check_int, fingerprint, generator, shown, warn_d
 from ..core.learned import Array
 from ..core.parameters import Choice, Flag, Int
 from ..text import Corpus
+from ..text.string_table import Index
 from ..text.tokenise import GivenTokenizer
 from ..vectors import WordVectors
 from ..vectors.word_vectors import LearnedVectors
 from ..words.encoded_corpus import EncodedCorpus, encode_corpus, encode_more
 from ..words.window_method import WindowMethod, random_rows
 from .document_vectors import DocumentVectors, LearnedDocuments, Tagging, read_tags
-from .pooling import Index, as_corpus, encode
+from .pooling import as_corpus, encode
 
 if TYPE_CHECKING:
     from .inference import Inference

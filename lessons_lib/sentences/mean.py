@@ -16,7 +16,8 @@ from ..core.errors import NotFittedError
 from ..core.learned import Array
 from ..core.parameters import Choice
 from ..text.corpus import Corpus
-from .pooling import Index, WeightedMean, WordPooling, numbered_documents
+from ..text.string_table import Index
+from .pooling import WeightedMean, WordPooling, numbered_documents
 from .sums import add_documents_per_word
 
 __all__ = ["MeanEncoder"]

@@ -24,12 +24,12 @@ from ..core.progress import track
 from ..text.corpus import Corpus, scan_of
 from ..text.scanner import (Buffers, Oddities, ScannedBlock, TokenScan, checked_threads,
                             long_tokens, scanned_blocks)
-from ..text.string_table import Strings, StringTable
+from ..text.string_table import Index
 from ..text.tokenise import GivenTokenizer
 from ..vectors.word_vectors import GivenVectors, WordVectors
 from .sums import divide_by_norms, first_not_finite, sum_rows
 
-__all__ = ["Index", "Pooling", "Sums", "WeightedMean", "WordPooling", "as_corpus", "encode",
+__all__ = ["Pooling", "Sums", "WeightedMean", "WordPooling", "as_corpus", "encode",
            "numbered_documents"]
 
 # larger blocks leave the processor's cache, smaller ones look the same words up more often
@@ -38,7 +38,7 @@ TOKENS_AT_ONCE, DOCUMENTS_AT_ONCE = 1 << 16, 1 << 14
 ALWAYS_FREE = 1 << 26                            # bytes of a result that are not asked for
 
 
-# -------------------------------------------------------------------------------- corpora and rows
+# ----------------------------------------------------------------------------------------- corpora
 
 
 def as_corpus(texts: Iterable[str] | Corpus, *, tokenizer: Any, threads: int | None) -> Corpus:
@@ -72,22 +72,6 @@ def numbered_documents(corpus: Corpus) -> Iterator[tuple[np.ndarray, np.ndarray]
                              "Build the corpus again from its texts")
         yield ids, offsets[first + 1 : last + 1] - offsets[first]
         first = last
-
-
-class Index:
-    """Finds the rows of many words at once; ``tokens`` are in the order of the rows."""
-
-    def __init__(self, tokens: list[str]):
-        self.tokens, self._table = tokens, StringTable()
-        self._table.add(Strings.of(tokens))
-
-    def rows(self, strings: Strings, hashes: np.ndarray) -> np.ndarray:
-        """The row of each string, -1 for one without a vector; int64."""
-        return self._table.find(strings, hashes)
-
-    def rows_of(self, tokens: list[str]) -> np.ndarray:
-        """The row of each token; int64."""
-        return self._table.find(Strings.of(tokens))
 
 
 # ----------------------------------------------------------------------------------------- pooling

@@ -15,8 +15,9 @@ import numpy as np
 
 from ..core.parameters import Float, Int
 from ..text.corpus import Corpus
-from .pooling import Index
-from .weighted import Frequencies, WeightedSentences
+from ..text.frequencies import Frequencies
+from ..text.string_table import Index
+from .weighted import WeightedSentences
 
 __all__ = ["SIF"]
 

@@ -19,8 +19,10 @@ from ..core.checks import warn_data
 from ..core.learned import Array
 from ..core.parameters import Choice, Float, Int
 from ..text.corpus import Corpus
-from .pooling import Index, WeightedMean
-from .weighted import Frequencies, WeightedSentences
+from ..text.frequencies import Frequencies
+from ..text.string_table import Index
+from .pooling import WeightedMean
+from .weighted import WeightedSentences
 
 __all__ = ["USIF", "usif_a"]
 

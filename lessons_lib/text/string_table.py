@@ -12,7 +12,8 @@ from ..core.compiled import compiled
 from .growing_array import extended
 from .strings import Strings
 
-__all__ = ["StringTable", "Strings", "extended", "find", "hash_byte", "hash_end", "hashes_of"]
+__all__ = ["Index", "StringTable", "Strings", "extended", "find", "hash_byte", "hash_end",
+           "hashes_of"]
 
 # A hash takes a string's bytes eight at a time, as one number; `hash_end` maps numbers one to one.
 # So two strings of up to eight bytes are equal if length and hash are, and only longer ones need a
@@ -154,3 +155,19 @@ class StringTable:
         n = _number(strings.arena, strings.offsets, hashes, self._slots, self._arena,
                     self._offsets, self._hashes, self._n, add, entry_of)
         return entry_of, n
+
+
+class Index:
+    """Finds the rows of many words at once; ``tokens`` are in the order of the rows."""
+
+    def __init__(self, tokens: list[str]):
+        self.tokens, self._table = tokens, StringTable()
+        self._table.add(Strings.of(tokens))
+
+    def rows(self, strings: Strings, hashes: np.ndarray) -> np.ndarray:
+        """The row of each string, -1 for one that has none; int64."""
+        return self._table.find(strings, hashes)
+
+    def rows_of(self, tokens: list[str]) -> np.ndarray:
+        """The row of each token; int64."""
+        return self._table.find(Strings.of(tokens))

@@ -364,10 +364,8 @@ class TopicModel(SavedEstimator):
 
         Parameters
         ----------
-        texts : sequence of str
-        batch_size : int >= 1, default 256
-            Texts inferred at a time.
-        progress : bool, default False
+        texts, batch_size, progress
+            As `core.Encoder.encode`.
 
         Returns
         -------

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core import DamagedFile, atomic_open, existing_path, read_json, sha256, shown, write_json
+from ..core.files import check_same
 from .word_vectors import WordVectors
 
 __all__ = ["card_path", "read_card", "read_compact", "write_compact"]
@@ -126,13 +127,7 @@ def read_compact(path: str | os.PathLike, *, card: str | os.PathLike | None = No
     """
     file = existing_path(path)
     about = read_card(card_path(file) if card is None else card)
-    size = file.stat().st_size if file.is_file() else 0
-    if size != about["bytes"]:
-        raise DamagedFile(f"{file} was cut or extended: {size:,} bytes found, {about['bytes']:,} "
-                          "expected. Get it again")
-    if (result := sha256(file)) != about["sha256"]:
-        raise DamagedFile(f"{file} was changed or damaged: checksum {result[:12]}…, its card says "
-                          f"{about['sha256'][:12]}…. Get it again")
+    check_same(file, about["bytes"], about["sha256"], remedy="Get it again")
     return _checked(file, about)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core import DamagedFile, existing_path, shown, warn_data
+from ..core.first_bytes import check_arrived
 
 __all__ = ["check_promise", "distinct", "header_of", "not_decoded", "regular_file"]
 
@@ -38,15 +39,7 @@ def regular_file(path: str | os.PathLike) -> Path:
         raise DamagedFile(f"{file} is a {kind}; expected a file of word vectors")
     with open(file, "rb") as opened:
         start = opened.read(512)
-    if not start:
-        raise DamagedFile(f"{file} is empty (0 bytes); expected word vectors. Get it again")
-    if start.startswith(b"version https://git-lfs"):
-        raise DamagedFile(f"{file} is a Git LFS pointer, not the file itself; get it with: git lfs "
-                          "pull")
-    begin = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:15].lower()
-    if begin.startswith((b"<!doctype html", b"<html", b"<?xml")):
-        raise DamagedFile(f"{file} is a web page, not word vectors (a login page?); get the file "
-                          "again")
+    check_arrived(file, start, "word vectors")
     if _PICKLE.match(start):
         raise ValueError(f"{file} is a pickle, which {_CODE}")
     if start.startswith((b"PK\x03\x04", b"\x93NUMPY")):

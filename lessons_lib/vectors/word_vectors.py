@@ -395,11 +395,8 @@ class WordVectors:
 
         Raises
         ------
-        FileNotFoundError
-        DamagedFile
-            Cut, changed, another kind.
-        ValueError
-            A newer format.
+        FileNotFoundError, DamagedFile, ValueError
+            Not there; cut, changed, or of another kind; of a newer format.
         """
         settings, arrays, _ = load_model(path, "WordVectors")
         try:

@@ -66,8 +66,9 @@ def pooled(**options):
     (lambda: WordPiece.train(["the sea"] * 3, size=10), V, ["size=10 is too small", "letters"]),
     (lambda: prepare_tokens([], "x"), T, ["tokenizer='x' is str", "a WordPiece"]),
     *[(lambda wrong={name: value}: Recipe(**wrong), error, [name]) for name, value, error in (
-        ("batch", 0, V), ("accumulate", 33, V), ("dropout_from", 1.1, V), ("learning_rate", 0.0, V), ("precision", "half", V),
-        ("masked", 0.9, V), ("row", 3, V), ("seed", -1, V), ("whole_words", 1, T))],
+        ("batch", 0, V), ("accumulate", 33, V), ("dropout_from", 1.1, V), ("learning_rate", 0.0, V),
+        ("precision", "half", V), ("masked", 0.9, V), ("row", 3, V), ("seed", -1, V),
+        ("whole_words", 1, T))],
     (lambda: pretrain("text", "nowhere"), T, ["stream='text' is str", "a TokenStream"]),
 ])
 def test_what_cannot_be_is_named_with_what_is_allowed(call, error, words):
@@ -263,7 +264,7 @@ POOL = both(put("modules.json", MODULES), lambda folder: (folder / "p").mkdir())
           put("sentence_bert_config.json", '{"max_seq_length": -1}')), D, ["max_seq_length=-1"]),
     *[(put("model.safetensors", content), error, ["model.safetensors", words])           # F03, F06
       for content, error, words in (
-        (b"", D, "is empty"), (b"<!DOCTYPE html><html>", D, "web page"),
+        (b"", D, "is empty"), (b"<!DOCTYPE html><html>", D, "HTML page"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", D, "git lfs pull"),
         (b"\x80\x02}q\x00.", V, "can run code"), (b"PK\x03\x04data.pkl", V, "can run code"))],
 ])
@@ -287,7 +288,7 @@ def test_a_folder_that_is_not_whole_is_refused(bert_folder, tmp_path, change, er
     (config(hidden_dropout_prob="much"), D, ["dropout='much'"]),
     (put("config.json", "[1]"), D, ["no configuration of a model"]),
     (put("model.safetensors", b""), D, ["is empty"]),
-    (put("model.safetensors", b"<!DOCTYPE html><html>"), D, ["web page"]),
+    (put("model.safetensors", b"<!DOCTYPE html><html>"), D, ["HTML page"]),
     (put("model.safetensors", b"\x80\x02}q\x00."), V, ["can run code"])])
 def test_a_guesser_refuses_what_an_encoder_refuses(bert_folder, tmp_path, change, error, words):
     folder = shutil.copytree(bert_folder, tmp_path / "model",

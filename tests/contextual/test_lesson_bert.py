@@ -1,4 +1,4 @@
-"""LessonBert is transformers' BERT: same names, same numbers; and what its heads guess is hidden."""
+"""LessonBert is transformers' BERT: same names and numbers; and what its heads guess is hidden."""
 
 from __future__ import annotations
 

@@ -69,7 +69,8 @@ def test_lesson_bert_is_found_where_data_lie_and_its_control_is_random(bert_fold
     ("lesson-brt", DataMissing, "Did you mean 'lesson-bert'"),
     ("some/where/else", ValueError, "no name of a model"), ("../up", FileNotFoundError, "up"),
     ("", ValueError, "no name of a model"), (5, TypeError, "int")])
-def test_a_model_that_is_not_here_is_said_at_once(own_data, monkeypatch, tmp_path, name, kind, said):
+def test_a_model_that_is_not_here_is_said_at_once(own_data, monkeypatch, tmp_path, name, kind,
+                                                  said):
     import huggingface_hub.constants
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))

@@ -95,7 +95,8 @@ def test_both_libraries_give_the_linear_map(monkeypatch, here, n):
     if here and not module._one_dnn():
         pytest.skip("oneDNN and AVX-512 are not both here")
     monkeypatch.setattr(module, "_one_dnn", lambda: here)
-    layer, x = torch.nn.Linear(48, 33), torch.randn(n, 48, generator=torch.Generator().manual_seed(n))
+    layer = torch.nn.Linear(48, 33)
+    x = torch.randn(n, 48, generator=torch.Generator().manual_seed(n))
     exact = F.linear(x.double(), layer.weight.double(), layer.bias.double())
     with torch.inference_mode():
         assert (module.linear(layer, x) - exact).abs().max() <= 1e-5

@@ -1,4 +1,4 @@
-"""Recipes: rates by what was read, moments ever further apart, weights that fit into the project."""
+"""Recipes: rates by what was read, moments ever further apart, weights that fit the project."""
 
 from __future__ import annotations
 

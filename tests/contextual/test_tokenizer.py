@@ -25,7 +25,8 @@ def test_ids_are_those_that_transformers_gives(pieces, texts, tmp_path):
     assert theirs.convert_ids_to_tokens([ids[0], ids[-1]]) == ["[CLS]", "[SEP]"]
 
 
-def test_a_vocabulary_comes_back_from_its_folder_and_from_a_second_training(pieces, texts, tmp_path):
+def test_a_vocabulary_comes_back_from_its_folder_and_from_a_second_training(pieces, texts,
+                                                                            tmp_path):
     pieces.save(tmp_path)
     again = WordPiece.load(tmp_path)
     assert again.pieces == pieces.pieces and again.encode(texts) == pieces.encode(texts)

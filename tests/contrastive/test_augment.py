@@ -18,8 +18,8 @@ from lessons_lib.vectors import WordVectors
 
 SYNONYMS = {"quick": ["fast", "rapid"], "dog": ["hound"], "fox": ["vixen"], "new": ["brand new"]}
 FOX = "The quick brown fox jumps over the lazy dog and the old fox sleeps"
-words = st.lists(st.sampled_from([*SYNONYMS, "brown", "jumps", "over", "我", "爱", "猫"]), min_size=1,
-                 max_size=25)
+words = st.lists(st.sampled_from([*SYNONYMS, "brown", "jumps", "over", "我", "爱", "猫"]),
+                 min_size=1, max_size=25)
 seeds = st.integers(0, 1000)
 shares = st.floats(0, 1)
 

@@ -1,4 +1,4 @@
-"""Gradient caching gives the gradient of the whole batch, and reads no more than a part at a time."""
+"""Gradient caching gives the gradient of the whole batch, and reads only a part at a time."""
 
 from __future__ import annotations
 

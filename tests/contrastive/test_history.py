@@ -73,6 +73,7 @@ def test_without_dev_pairs_only_the_loss_is_noted(encoder, texts):
 
 def test_E05_steps_with_nothing_to_order_are_counted(encoder, texts):
     pairs = (texts[:9], texts[9:18], [1.0] * 8 + [2.0])
-    found = CoSent(encoder, steps=5, evaluate_every=1, **FAST | {"batch_size": 2}).fit(pairs).history_
+    trainer = CoSent(encoder, steps=5, evaluate_every=1, **FAST | {"batch_size": 2})
+    found = trainer.fit(pairs).history_
     assert found.idle[0] == 0 and found.idle[-1] >= 3
     assert (found.loss[1:][np.diff(found.idle) > 0] == 0).all()

@@ -144,11 +144,13 @@ def test_64_right_angles_and_the_simplex_which_is_the_best(temperature):
                              temperature=temperature) > best
 
 
-def in_batch_by_hand(u, v, w=None, *, temperature=0.05, hard_weight=0.0, positive=None, groups=None):
+def in_batch_by_hand(u, v, w=None, *, temperature=0.05, hard_weight=0.0, positive=None,
+                     groups=None):
     """The formula, query by query."""
     keys, losses = v if w is None else torch.cat([v, w]), []
     for i, own in enumerate(range(len(u)) if positive is None else positive):
-        logits, weights = F.cosine_similarity(u[i : i + 1], keys) / temperature, torch.zeros(len(keys))
+        logits = F.cosine_similarity(u[i : i + 1], keys) / temperature
+        weights = torch.zeros(len(keys))
         weights[own + len(v) :][:1] = hard_weight
         kept = [j for j in range(len(keys))
                 if j == own or groups is None or groups[0][i] != groups[1][j]]
@@ -161,11 +163,12 @@ EQUAL = ([7, 8, 7, 9], [7, 8, 7, 9, 5, 9, 5, 8])     # E04: w[1] is the text of 
 
 @pytest.mark.parametrize("hard", [False, True])
 @pytest.mark.parametrize("options", [
-    {}, {"temperature": 0.3}, {"hard_weight": 0.4}, {"hard_weight": -math.inf}, {"positive": [3, 1]},
-    {"positive": [3, 1], "hard_weight": 0.5}, {"groups": EQUAL},
+    {}, {"temperature": 0.3}, {"hard_weight": 0.4}, {"hard_weight": -math.inf},
+    {"positive": [3, 1]}, {"positive": [3, 1], "hard_weight": 0.5}, {"groups": EQUAL},
     {"groups": EQUAL, "hard_weight": 0.7}, {"groups": EQUAL, "hard_weight": -math.inf},
     {"groups": ([0, 1, 2, 3], list(range(8)))}])
-def test_65_69_71_E04_in_batch_loss_and_its_gradient_are_the_formula_whatever_is_asked(hard, options):
+def test_65_69_71_E04_in_batch_loss_and_its_gradient_are_the_formula_whatever_is_asked(
+        hard, options):
     if "hard_weight" in options and not hard:
         pytest.skip("a weight of what is not there is refused")
     n = len(options.get("positive", range(4)))

@@ -182,14 +182,16 @@ def test_a_changed_text_is_the_second_view_only(encoder, texts):
 
     trainer = SimCse(encoder, augment=swap, **FAST | {"steps": 1}).fit(texts)
     columns = objective(trainer, texts).columns
-    assert sorted(seen) == sorted(texts[i] for i in Order(len(texts), batch_size=8, seed=0).batch(0))
+    first = Order(len(texts), batch_size=8, seed=0).batch(0)
+    assert sorted(seen) == sorted(texts[i] for i in first)
     assert len(columns[0].read(np.arange(3), 0)[0]) == len(texts)
 
 
 def test_the_supervised_head_on_cls_stays_as_the_pooler(encoder, texts, tmp_path):
     data = Triplets(texts[:12], texts[12:24], texts[24:36])
     trainer = SimCse(encoder, supervised=True, pooling="cls", **FAST).fit(data)
-    weight, bias = (trainer._state[0][f"model.objective.head.{name}"] for name in ("weight", "bias"))
+    weight, bias = (trainer._state[0][f"model.objective.head.{name}"]
+                    for name in ("weight", "bias"))
     wanted = np.tanh(trainer.read_by("cls").encode(texts[:3]) @ weight.T + bias)
     assert trainer.encoder_.pooling == "pooler"
     assert np.allclose(trainer.encode(texts[:3]), wanted, atol=1e-5)

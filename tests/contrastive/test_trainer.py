@@ -54,7 +54,8 @@ def trainers(encoder, texts, pairs):
     third = len(texts) // 3
     triplets = (texts[:third], texts[third : 2 * third], texts[2 * third : 3 * third])
     labelled = (pairs.sentence1, pairs.sentence2, ["ab"[i % 2] for i in range(len(pairs))])
-    made = {"simcse": (SimCse, {}, texts), "augmented": (SimCse, {"augment": drop_last_word}, texts),
+    made = {"simcse": (SimCse, {}, texts),
+            "augmented": (SimCse, {"augment": drop_last_word}, texts),
             "supervised": (SimCse, {"supervised": True, "pooling": "cls"}, triplets),
             "softmax": (SBert, {}, labelled), "cosine": (SBert, {"objective": "cosine"}, pairs),
             "triplet": (SBert, {"objective": "triplet"}, triplets), "cosent": (CoSent, {}, pairs),
@@ -68,8 +69,8 @@ def drop_last_word(text, rng):
     return text.rpartition(" ")[0] if rng.random() < 0.8 else text
 
 
-KINDS = ["simcse", "augmented", "supervised", "softmax", "cosine", "triplet", "cosent", "rebuilding",
-         "nested"]
+KINDS = ["simcse", "augmented", "supervised", "softmax", "cosine", "triplet", "cosent",
+         "rebuilding", "nested"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""A step is that of the formula, however it is cut up: in chunks, over processes, in two sittings."""
+"""A step is that of the formula, however it is cut: in chunks, over processes, in two sittings."""
 
 from __future__ import annotations
 

@@ -37,7 +37,8 @@ CALLS = [
     # T01, T02, T05 to T11, T14, T20: texts and token lists
     (lambda: checked_texts("a string"), T,
      ["documents='a string' is one str; expected a sequence of str. Pass a list: [text]"]),
-    *((lambda none=none: texts(none), V, ["documents holds 0 documents"]) for none in ([], iter(()))),
+    *((lambda none=none: texts(none), V, ["documents holds 0 documents"])
+      for none in ([], iter(()))),
     *((lambda item=item: texts(["a", item]), T, ["documents[1]=", f"is {kind}; expected str"])
       for item, kind in ((None, "NoneType"), (5, "int"), (1.5, "float"), (True, "bool"))),
     (lambda: texts(["a", "b", math.nan]), T, ["documents[2] is nan (a missing value?)", "Drop it"]),

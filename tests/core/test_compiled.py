@@ -13,9 +13,13 @@ import logging
 from numba.core import caching
 for locator in vars(caching).values():
     if isinstance(locator, type) and hasattr(locator, "from_function"):
-        locator.from_function = classmethod(lambda cls, *args: None)          # as in folders that may not be written
+        # as in folders that may not be written
+        locator.from_function = classmethod(lambda cls, *args: None)
 notices = []
-logging.getLogger("lessons_lib").addHandler(type("Kept", (logging.Handler,), {"emit": lambda self, record: notices.append(record)})())
+class Kept(logging.Handler):
+    def emit(self, record):
+        notices.append(record)
+logging.getLogger("lessons_lib").addHandler(Kept())
 from lessons_lib.counts import TfIdf
 print(TfIdf().fit_transform(["the cat", "the dog"]).shape, len(notices))
 """

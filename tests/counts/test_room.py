@@ -39,6 +39,7 @@ def test_opening_the_rooms_loads_nothing_heavy():
 
 
 def test_no_method_imports_scikit_learn():
-    assert printed("import sys, lessons_lib as ll\nfor m in (ll.counts.OneHot, ll.counts.BagOfWords, "
-                   "ll.counts.TfIdf, ll.counts.BM25): m().fit(['a cat'])\n"
+    assert printed("import sys, lessons_lib as ll\n"
+                   "for m in (ll.counts.OneHot, ll.counts.BagOfWords, ll.counts.TfIdf, "
+                   "ll.counts.BM25): m().fit(['a cat'])\n"
                    "print('sklearn' in sys.modules)") == "False"

@@ -25,8 +25,8 @@ class Averaged:
     """
 
     def __init__(self, counter: BagOfWords, matrix: np.ndarray):
-        self.counter, self.matrix, self.name, self.dim = counter, matrix, "averaged vectors", matrix.shape[
-            1]
+        self.counter, self.matrix = counter, matrix
+        self.name, self.dim = "averaged vectors", matrix.shape[1]
 
     def encode(self, texts, *, batch_size=256, progress=False):
         return np.asarray(self.counter.transform(texts) @ self.matrix, dtype=np.float32)

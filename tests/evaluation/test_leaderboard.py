@@ -155,7 +155,8 @@ def test_the_text_can_follow_the_order_of_the_lessons(board):
 def test_names_are_escaped_in_html(board):
     board.add("<script>alert(1)</script>", "a&b", {"<i>": make_result("<i>")})
     page = board.to_html()
-    assert "<script" not in page and "<i>" not in page and "&lt;script&gt;" in page and "a&amp;b" in page
+    assert "<script" not in page and "<i>" not in page
+    assert "&lt;script&gt;" in page and "a&amp;b" in page
 
 
 def test_a_folder_is_named_and_never_moved_or_removed(tmp_path):

@@ -68,7 +68,8 @@ def wrong(thing: Any) -> list[str]:
 
 def _parameters(thing: Any) -> list[str]:
     if inspect.isclass(thing):
-        plain = issubclass(thing, (BaseException, enum.Enum)) or getattr(thing, "_is_protocol", False)
+        plain = getattr(thing, "_is_protocol", False)
+        plain = plain or issubclass(thing, (BaseException, enum.Enum))
         if plain or (not dataclasses.is_dataclass(thing) and "__init__" not in vars(thing)
                      and not hasattr(thing, "_fields")):
             return []
@@ -90,8 +91,8 @@ def _section(doc: str, title: str) -> str:
 
 
 def _listed(doc: str, name: str) -> bool:
-    heads = re.findall(r"^(\S.*?)(?: : .*)?$", _section(doc, "Parameters") + _section(doc, "Attributes"),
-                       re.MULTILINE)
+    listed = _section(doc, "Parameters") + _section(doc, "Attributes")
+    heads = re.findall(r"^(\S.*?)(?: : .*)?$", listed, re.MULTILINE)
     return any(name in re.split(r",\s*", head.replace("*", "")) for head in heads)
 
 

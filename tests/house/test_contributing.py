@@ -1,4 +1,4 @@
-"""The page for contributors: its drawing is current, its example runs, its files and commands are."""
+"""The page for contributors: its drawing is current, its example runs, what it names exists."""
 
 from __future__ import annotations
 

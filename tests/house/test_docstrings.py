@@ -10,11 +10,13 @@ from .docstrings import FILE, unsectioned, wrong
 @pytest.mark.essential
 def test_public_names_are_documented_by_sections_that_name_every_parameter():
     found, known = unsectioned(), set(FILE.read_text("utf-8").split())
-    new = [f"{name}: {'; '.join(problems)}" for name, problems in found.items() if name not in known]
+    new = [f"{name}: {'; '.join(problems)}" for name, problems in found.items()
+           if name not in known]
     assert not new, (
-        "These public docstrings lack numpydoc sections:\n" + "\n".join(new) + "\nWrite `Parameters`, "
-        "a line of dashes, and `name : type` for each parameter; `Returns` where something is "
-        "returned. lessons_lib/words/fasttext.py has examples. A new name does not go into the list")
+        "These public docstrings lack numpydoc sections:\n" + "\n".join(new) + "\nWrite "
+        "`Parameters`, a line of dashes, and `name : type` for each parameter; `Returns` where "
+        "something is returned. lessons_lib/words/fasttext.py has examples. A new name does not go "
+        "into the list")
     done = sorted(known - set(found))
     assert not done, f"{done} are written by now: python tests/house/docstrings.py --write"
 

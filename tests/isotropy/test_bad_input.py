@@ -8,7 +8,8 @@ import pytest
 from lessons_lib import isotropy
 from lessons_lib.core import NotFittedError
 from lessons_lib.isotropy import (Whitening, against_chance, group_rows, intra_sentence_similarity,
-                                  maximum_explainable_variance, self_similarity)
+                                  maximum_explainable_variance, self_similarity, whiten_words)
+from lessons_lib.vectors import WordVectors
 
 V, T = ValueError, TypeError
 X = np.random.default_rng(0).normal(size=(60, 8))
@@ -133,13 +134,40 @@ WHITENING = [
     (fitted(lambda w: w.transform(X[:, :5])), V, ["x has shape (60, 5)", "8 columns"]),      # V05
     (fitted(lambda w: w.partial_fit(X[:, :5])), V, ["x has 5 columns; expected 8, as before"]),
     (fitted(lambda w: w.inverse_transform(X), k=4), V, ["z has shape (60, 8)", "4 columns"]),
+    *[(lambda w=weights: Whitening().fit(X, w), error, ["sample_weight", *words])
+      for weights, error, words in [
+          (np.ones(59), V, ["59 values", "60 rows"]), (-np.ones(60), V, ["least -1", ">= 0"]),
+          (np.zeros(60), V, ["0 of them not 0", "two or more"]), (np.ones((60, 1)), V, ["1 axes"]),
+          (np.arange(60) == 3, V, ["1 of them not 0"]), ([], V, ["0 values"]),
+          (np.where(LABELS == 3, np.nan, 1.0), V, ["[3] holds NaN"]), (["a"] * 60, T, ["real"])]],
+    (lambda: Whitening().fit(Whitening().fit(X).moments_, np.ones(60)), T,
+     ["sample_weight", "Moments(dim=8, n=60)", "pass the vectors"]),
+    (lambda: Whitening().fit(BAD, np.ones(60)), V, ["x[7] holds NaN"]),
+    (lambda: Whitening().fit(1e200 * X, np.ones(60)), V, ["squares overflow", "scale it down"]),
+    (lambda: Whitening().fit(EQUAL, np.arange(57)), V, ["x has 57 rows that are all equal"]),
     *[(lambda use=use: use(Whitening()), NotFittedError, ["Whitening is not fitted", "fit first"])
       for use in (lambda w: w.transform(X), lambda w: w.inverse_transform(X), lambda w: w.dim,
                   lambda w: w.save("x"), lambda w: w.spectrum_)],                            # P28
 ]
 
 
-@pytest.mark.parametrize(("call", "error", "words"), BASES + FIGURES + GROUPS + WHITENING)
+THREE = WordVectors(["the", "cat", "sat"], [[4.0], [1.0], [2.0]])
+ONCE = dict.fromkeys(THREE.tokens, 1)
+WORDS = [
+    (lambda vectors=vectors, counts=counts, settings=settings: whiten_words(
+        vectors, counts, **settings), error, words)
+    for vectors, counts, settings, error, words in [
+        (X, ONCE, {}, T, ["vectors=", "ndarray", "expected WordVectors"]),
+        (WordVectors([], np.zeros((0, 3))), ONCE, {}, V, ["vectors=", "is empty"]),
+        (THREE, [1, 1, 1], {}, T, ["counts=", "list", "a mapping"]),
+        (THREE, {"The": 1, "cat": 1}, {}, V, ["counts has 1 of the 3 words", "lower-cased"]),
+        (THREE, ONCE | {"cat": -1}, {}, V, ["counts['cat']=-1", "> 0"]),
+        (THREE, ONCE, {"whitening": "zca"}, T, ["whitening='zca'", "expected a Whitening"]),
+        (THREE, ONCE, {"whitening": Whitening(2)}, V, ["k=2"]),
+        (WordVectors(["a", "b"], np.ones((2, 3))), {"a": 1, "b": 2}, {}, V, ["all equal"])]]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), BASES + FIGURES + GROUPS + WHITENING + WORDS)
 def test_what_cannot_be_is_named_with_what_is_allowed(call, error, words):
     with pytest.raises(error) as caught:
         call()

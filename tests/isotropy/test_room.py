@@ -39,7 +39,8 @@ ONE_ROW_IS_ENOUGH = {"cone_angle", "effective_rank", "partition_isotropy", "part
                      "self_similarity", "intra_sentence_similarity", "maximum_explainable_variance",
                      "singular_values", "top_share"}
 SCALE_FREE = set(MEASURES) - {"anisotropy", "cone", "estimated_metric", "knn_by_frequency",
-                              "norm_by_frequency", "partition_isotropy", "singular_values", "standardise", "whitening"}
+                              "norm_by_frequency", "partition_isotropy", "singular_values",
+                              "standardise", "whitening"}
 
 
 @pytest.fixture(params=MEASURES)
@@ -127,8 +128,8 @@ def test_V21_no_vector_is_refused_and_one_is_measured(name, x):
     assert np.isfinite(MEASURES[name](x[:1])).all()
 
 
-@pytest.mark.parametrize("name", sorted(set(MEASURES) - {"cone", "cone_angle", "anisotropy",
-                                                         "isoscore", "estimated_metric", "whitening"}))
+@pytest.mark.parametrize("name", sorted(set(MEASURES) - {
+    "cone", "cone_angle", "anisotropy", "isoscore", "estimated_metric", "whitening"}))
 def test_V02_a_table_of_zeros_gives_finite_figures(name):
     assert np.isfinite(MEASURES[name](np.zeros((60, 4)))).all()
 

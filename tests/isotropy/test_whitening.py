@@ -56,7 +56,8 @@ def x() -> np.ndarray:
 @pytest.fixture
 def few_rows_at_once(monkeypatch):
     """Blocks of seven rows of twelve numbers."""
-    monkeypatch.setattr("lessons_lib.isotropy.whitening.BLOCK", 84)
+    for module in ("principal", "whitening"):
+        monkeypatch.setattr(f"lessons_lib.isotropy.{module}.BLOCK", 84)
     monkeypatch.setattr(products, "LONGEST", 7)
 
 
@@ -130,8 +131,7 @@ def test_zca_is_the_whitening_that_moves_the_vectors_least(x, rotation):
         assert moved < ((turned - centred) ** 2).sum()
 
 
-def test_distances_after_whitening_are_those_of_mahalanobis_and_cosines_those_of_the_estimated_metric(
-        x):
+def test_distances_after_whitening_are_mahalanobis_and_cosines_those_of_the_estimated_metric(x):
     z, (mean, metric) = Whitening().fit(x).transform(x), estimated_metric(x)
     apart = x[:-1] - x[1:]
     assert close(np.linalg.norm(z[:-1] - z[1:], axis=1),
@@ -204,7 +204,8 @@ def test_one_look_at_the_vectors_serves_every_choice_and_two_looks_can_be_joined
 @pytest.mark.parametrize("choice",
                          [{}, {"kind": "zca"}, {"beta": 0.4, "gamma": 0.6}, {"beta": 0, "gamma": 0},
                           {"kind": "zca", "gamma": 0.3}, {"k": 4}, {"k": 4, "kind": "zca"}])
-def test_the_way_back_gives_the_vectors_or_their_projection_where_directions_were_left_out(x, choice):
+def test_the_way_back_gives_the_vectors_or_their_projection_where_directions_were_left_out(
+        x, choice):
     white = Whitening(**choice).fit(x)
     back, centre = white.inverse_transform(white.transform(x)), white.beta * x.mean(axis=0)
     onto = white.components_.T @ white.components_
@@ -251,12 +252,67 @@ def test_fit_begins_anew_and_partial_fit_goes_on(x):
 
 
 def test_small_blocks_give_the_same_as_one(x, few_rows_at_once, monkeypatch):
-    few = Whitening(5).fit(x)
+    few, weights = Whitening(5).fit(x), zipfian(300)
     found, ones = few.transform(x), few.transform(x, normalize=True)
+    weighted = Whitening().fit(x, weights).matrix_
     monkeypatch.undo()
     whole = Whitening(5).fit(x)
     assert close(found, whole.transform(x), 1e-5)
+    assert close(weighted, Whitening().fit(x, weights).matrix_, 1e-8)
     assert close(ones, whole.transform(x, normalize=True), 1e-6)
+
+
+# ------------------------------------------------------------------------------ rows that weigh
+
+
+def zipfian(n: int, seed: int = 0) -> np.ndarray:
+    """Counts by Zipf's law, in any order."""
+    return np.random.default_rng(seed).permutation(1e6 / np.arange(1, n + 1))
+
+
+@given(n=st.integers(40, 80), d=st.integers(1, 8), kind=st.sampled_from(["pca", "zca"]),
+       seed=st.integers(0, 1000))
+def test_weighted_rows_leave_with_weighted_mean_0_and_weighted_covariance_1(n, d, kind, seed):
+    x, weights = uneven(n, d, seed=seed), zipfian(n, seed)
+    z = Whitening(kind=kind, ddof=0).fit(x, weights).transform(x).astype(np.float64)
+    share = weights / weights.sum()
+    assert np.abs(share @ z).max() < 1e-5
+    assert close((z.T * share) @ z, np.eye(d), 1e-5)
+
+
+def test_equal_weights_are_none_and_whole_numbers_are_so_many_copies(x):
+    even = Whitening(k=7, beta=0.5, gamma=0.8)
+    plain = even.fit(x).matrix_
+    for weights in (np.ones(300), np.full(300, 0.3), [5] * 300):
+        assert close(even.fit(x, weights).matrix_, plain, 1e-12)
+    counts = np.random.default_rng(1).integers(0, 5, size=300)
+    copies = np.repeat(x, counts, axis=0)
+    weighted, repeated = Whitening(ddof=0).fit(x, counts), Whitening(ddof=0).fit(copies)
+    assert close(weighted.mean_, repeated.mean_, 1e-12)
+    assert close(weighted.matrix_, repeated.matrix_, 1e-9)
+    assert close(cosines(Whitening().fit(x, counts).transform(x)),
+                 cosines(Whitening().fit(copies).transform(x)), 1e-5)      # ddof is a factor
+
+
+def test_the_scale_of_weights_changes_nothing_and_a_row_of_weight_0_is_not_there(x):
+    weights = zipfian(300)
+    expected = Whitening().fit(x, weights).matrix_
+    for scale in (2.0**-900, 2.0**900, 1e300 / weights.max()):
+        assert close(Whitening().fit(x, scale * weights).matrix_, expected, 1e-9)
+    weights[:20], other = 0, x.copy()
+    other[:20] *= 100
+    assert close(Whitening().fit(other, weights).matrix_, Whitening().fit(x, weights).matrix_, 1e-9)
+
+
+def test_a_weighted_fit_can_be_saved_and_goes_on_as_so_many_rows(x, tmp_path):
+    weights = zipfian(200)
+    white = Whitening().fit(x[:200], weights)
+    white.save(tmp_path / "w")
+    both = Whitening.load(tmp_path / "w").partial_fit(x[200:])
+    assert np.array_equal(Whitening.load(tmp_path / "w").transform(x), white.transform(x))
+    joined = np.append(200 * weights / weights.sum(), np.ones(100))
+    assert both.moments_.n == 300
+    assert close(both.matrix_, Whitening().fit(x, joined).matrix_, 1e-9)
 
 
 # ---------------------------------------------------------------------- tables that lack something
@@ -278,10 +334,8 @@ def lacking(what: str) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["pca", "zca"])
 def test_V11_only_directions_that_vary_are_kept_and_new_vectors_stay_small(what, rank, kind, dtype):
     x, new = lacking(what).astype(dtype), uneven(700, 12)[200:].astype(dtype)
-    with pytest.warns(
-            DataWarning, match=
-            rf"the {len(x)} rows of x vary in {rank} directions of 12 .*; only these {rank} are kept"
-    ):
+    with pytest.warns(DataWarning, match=rf"the {len(x)} rows of x vary in {rank} directions of "
+                                         rf"12 .*; only these {rank} are kept"):
         white = Whitening(kind=kind).fit(x)
     assert white.rank_ == rank == len(white.components_)
     assert white.dim == (rank if kind == "pca" else 12)
@@ -324,7 +378,8 @@ def test_V02_V04_V13_V16_V21_limits_that_are_allowed(x):
     small = (1e-25 * x).astype(np.float32)
     assert close(Whitening().fit(small).transform(small), expected, 1e-4)
     line = np.array([[1.0, 2.0], [3.0, 4.0]])                   # two different rows
-    assert close(np.abs(Whitening(1).fit(line).transform(line)), np.full((2, 1), np.sqrt(0.5)), 1e-6)
+    white = Whitening(1).fit(line).transform(line)
+    assert close(np.abs(white), np.full((2, 1), np.sqrt(0.5)), 1e-6)
     steep = uneven(50, 3) * [1.0, 1e-3, 1.0]
     assert np.isfinite(Whitening(gamma=3).fit(steep).transform(steep)).all()
     white = Whitening(5, beta=0).fit(x)
@@ -388,7 +443,8 @@ def texts() -> list[str]:
 def test_after_any_encoder_it_is_an_encoder_and_before_another_step(texts):
     white = Whitening(4, gamma=0.5).fit(Letters().encode(texts))
     both = Letters() | white
-    assert isinstance(both, Encoder) and both.name == "letters + whitening 4 γ=0.5" and both.dim == 4
+    assert isinstance(both, Encoder)
+    assert both.name == "letters + whitening 4 γ=0.5" and both.dim == 4
     assert np.array_equal(both.encode(texts), white.transform(Letters().encode(texts)))
     chain = both | Whitening(3).fit(both.encode(texts))
     assert chain.dim == 3 and chain.name.endswith(" + whitening 4 γ=0.5 + whitening 3")

@@ -190,14 +190,16 @@ ROWS: list[tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = [
         ([[1.0], [1.0, 2.0]], V, ("x is no array of numbers", "expected rows of one length")),
         (3.0, V, ("x has shape ()", "2 axes")), ([1.0, 2.0], V, ("x has shape (2,)", "x[None]")),
         (np.ones((2, 0)), V, (">= 1 column",)), (np.ones((0, 2)), V, ("x has 0 rows", ">= 1")))],
-    *[(lambda y=y: check_same_width(ONE, y, names=("x", "y")), error, words) for y, error, words in (
-        (TWO, V, ("x has 4 columns and y has 2",)), (ONE.double(), T, ("y.to(x.dtype)",)),
-        (ONE.to("meta"), V, ("x lies on cpu and y on meta", "y.to(x.device)")))],
+    *[(lambda y=y: check_same_width(ONE, y, names=("x", "y")), error, words)
+      for y, error, words in (
+          (TWO, V, ("x has 4 columns and y has 2",)), (ONE.double(), T, ("y.to(x.dtype)",)),
+          (ONE.to("meta"), V, ("x lies on cpu and y on meta", "y.to(x.device)")))],
     *[(lambda x=x: as_indices("rows", x, n=2, high=3, device=torch.device("cpu")), error, words)
       for x, error, words in (
           ([0, 3], V, ("rows[1]=3 is no row", "[0, 2]")), ([-1, 0], V, ("rows[0]=-1 is no row",)),
           (np.uint64([0, 2**63]), V, ("rows[1]=", "is no row")),
-          ([0, 1, 2], V, ("rows has shape (3,)", "(2,)")), ([[0, 1]], V, ("rows has shape (1, 2)",)),
+          ([0, 1, 2], V, ("rows has shape (3,)", "(2,)")),
+          ([[0, 1]], V, ("rows has shape (1, 2)",)),
           ([0.0, 1.0], T, ("rows=[0.0, 1.0] has dtype float64", "row numbers")),
           ([True, False], T, ("dtype bool",)), (torch.tensor([True, False]), T, ("dtype bool",)),
           (torch.tensor([0.0, 1.0]), T, ("dtype float32", "rows.long()")),
@@ -282,7 +284,8 @@ ROWS += [(lambda family=family, name=name, x=x: made(family, **{name: x}), error
           ("" if name in ("counts", "values") else name, *words.split(" … ")))
          for family, arguments in STATES.items() for name, some in arguments.items()
          for x, error, words in some]
-ROWS += [(lambda name=name, form=form, x=x: made("Lda", **{name: form([*GOOD["Lda"][name][:2], x])}),
+ROWS += [(lambda name=name, form=form, x=x:
+              made("Lda", **{name: form([*GOOD["Lda"][name][:2], x])}),
           V, (f"{name}[2]={x} is out of range", f"<= {2**31 - 1}"))
          for form in (list, np.array, lambda x: np.array(x, dtype=np.uint64), torch.tensor)
          for name in ("words", "topics") for x in (2**32, 2**31, 2**62 + 1)]
@@ -355,7 +358,7 @@ def puts(family: str, name: str, *values: Any) -> list[tuple[str, str, Any]]:
 
 
 ROW = torch.zeros(3, 32)
-CHANGED = [                     # after the state was made: compiled loops follow numbers as addresses
+CHANGED = [            # after the state was made: compiled loops follow numbers as addresses
     *(row for family, n in (("Window", 4), ("Subword", 2), ("Document", 2))
       for row in puts(family, "words", *[np.full(n, x, np.int32) for x in (900_000_000, -5)])),
     *puts("Window", "pieces", *map(np.array, ([0, 2, 4_000_000_000], [0, 7, 4], [-8, 2, 4],

@@ -141,7 +141,8 @@ def test_P27_a_misspelt_backend_is_answered_with_all_names(wrong, monkeypatch):
         uniformity(X)
 
 
-def test_a_gpu_without_its_kernel_is_told_once_whatever_asks_in_any_thread(gpu, monkeypatch, caplog):
+def test_a_gpu_without_its_kernel_is_told_once_whatever_asks_in_any_thread(gpu, monkeypatch,
+                                                                           caplog):
     pretend(monkeypatch, "missing_triton", "Triton is not installed")
     with ThreadPoolExecutor(8) as pool:
         names = ["uniformity", "info_nce"] * 32

@@ -1,5 +1,5 @@
-"""Document updates: several tags, skip-gram as a special case, the optimum of the theory, and weights
-that stay frozen. What they share with windows is tested there."""
+"""Document updates: several tags, skip-gram as a special case, the optimum of the theory, and
+weights that stay frozen. What they share with windows is tested there."""
 
 from __future__ import annotations
 

@@ -188,7 +188,8 @@ def test_the_cost_sees_no_constant_moved_between_biases_nor_an_exchange_of_both_
     a, b = (rng.normal(size=(9, 6)) for _ in range(2))
     shift = np.array([0.0] * 5 + [3.0])
     losses = [glove_step(GloveState(counts.indptr, counts.indices, counts.data, *pair),
-                         learning_rate=1e-9)[0] for pair in ((a, b), (b, a), (a + shift, b - shift))]
+                         learning_rate=1e-9)[0]
+              for pair in ((a, b), (b, a), (a + shift, b - shift))]
     assert losses == pytest.approx([losses[0]] * 3, rel=1e-5)
 
 

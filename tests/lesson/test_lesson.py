@@ -1,4 +1,4 @@
-"""The lesson object: the same lines on every machine, exercises that never stop a notebook, rows."""
+"""The lesson object: the same lines on every machine, exercises never stop a notebook, rows."""
 
 from __future__ import annotations
 

@@ -101,7 +101,8 @@ FAULTS: list[Callable[[], None]] = [
     write_behind_an_array, write_where_an_array_was, a_slice_of_an_array_that_grew,
     the_room_for_padded_text_that_there_was_before, a_row_behind_the_word_vectors,
     a_word_of_a_topic_model_that_is_none, a_column_of_the_counts_that_is_none,
-    *(partial(_too_little_space, family, outputs=1) for family in ("Window", "Subword", "Document")),
+    *(partial(_too_little_space, family, outputs=1)
+      for family in ("Window", "Subword", "Document")),
     partial(_too_little_space, "Subword", seats=1)]
 
 

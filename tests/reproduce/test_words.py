@@ -7,15 +7,18 @@ import pytest
 from scipy import sparse
 from scipy.special import logsumexp
 
+from lessons_lib.core import generator
 from lessons_lib.datasets import WordPairs
 from lessons_lib.datasets.records import SentencePairs
 from lessons_lib.evaluation import pearson
-from lessons_lib.reproduce import entries, word_vectors
+from lessons_lib.reproduce import entries, word_vectors, zipfian
 from lessons_lib.reproduce.doc2vec import MODELS, ORDERS, TOGETHER, _order
 from lessons_lib.reproduce.sif import mean_pearson
 from lessons_lib.reproduce.topics import unigram_mixture
 from lessons_lib.reproduce.word_vectors import SCALES, accuracies, graded
-from lessons_lib.vectors import WordVectors
+from lessons_lib.reproduce.zipfian import RAW, ZIPFIAN, _encoders, _shuffled, _whitened
+from lessons_lib.text.frequencies import Frequencies
+from lessons_lib.vectors import WordVectors, write_text
 
 
 def test_a_mixture_of_unigrams_finds_documents_that_share_no_word_and_its_likelihood_rises():
@@ -99,3 +102,34 @@ def test_every_order_reads_each_review_once_and_all_that_is_measured_is_in_the_p
     names += [f"PV-DBOW, tree, {name}" for name in ORDERS]
     figure = entry.draw(entry, {name: {100: 10.0 + i} for i, name in enumerate(names)})
     assert len({label.get_text() for label in figure.axes[0].get_yticklabels()}) == len(names) + 1
+
+
+def test_vectors_of_any_text_file_are_measured_and_words_without_a_count_left_out(
+        tmp_path, monkeypatch):
+    matrix = [[1, 0], [0, 2], [3, 0], [4, 1], [3, 3]]     # the last of them is not counted
+    vectors = WordVectors(["the", "a", "cat", "lynx", "ounce"], matrix)
+    write_text(vectors, tmp_path / "own.txt")
+    monkeypatch.setattr(zipfian, "load", lambda name: {"lynx": 1, "a": 99, "the": 300, "cat": 5})
+    settings = {"vectors": [str(tmp_path / "own.txt")] * 2, "counts": "made up", "words": [3, 9]}
+    rows = zipfian._measure_norms(settings, 0)
+    assert rows["as they are"] == rows["as they are (own)"] == pytest.approx({3: 100, 9: 100})
+
+
+def test_norms_are_exchanged_between_whitenings_and_shuffled_frequencies_are_the_same_numbers():
+    rng = np.random.default_rng(0)
+    vectors = WordVectors([f"w{i}" for i in range(30)], rng.normal(size=(30, 4)) + 2)
+    counts = Frequencies.of({f"w{i}": 100 / (i + 1) for i in range(30)})
+    spaces = _whitened(vectors, counts)
+    long = np.linalg.norm(spaces[ZIPFIAN].matrix, axis=1)
+    for name in (RAW, "uniform whitening"):
+        mixed = _encoders(vectors, counts)[f"{name}, norms of {ZIPFIAN}"].encode(vectors.tokens)
+        assert np.allclose(np.linalg.norm(mixed, axis=1), long, rtol=1e-5)
+        own = spaces[name].matrix / np.linalg.norm(spaces[name].matrix, axis=1, keepdims=True)
+        assert np.allclose(mixed, own * long[:, None], atol=1e-4)
+    centred = spaces["Zipfian centring"].matrix           # centring turns, and keeps distances
+    apart = [np.linalg.norm(table[1:] - table[:-1], axis=1) for table in (centred, vectors.matrix)]
+    assert np.allclose(*apart, rtol=1e-4)
+    z = _shuffled(vectors, counts, seed=1).encode(vectors.tokens).astype(np.float64)
+    of_others = generator(1).permutation(counts.shares)
+    assert np.abs(of_others @ z).max() < 1e-5 < np.abs(counts.shares @ z).max()
+    assert np.allclose((z.T * of_others) @ z, np.eye(4), atol=1e-5)

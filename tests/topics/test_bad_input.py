@@ -160,8 +160,8 @@ FITTED = [
     (lambda m: m.resume(COUNTS[::-1]), ValueError, "another order resume needs"),
     (lambda m: m.resume(COUNTS, **{{PLSA: "n_iter", GibbsLDA: "n_sweeps",
                                     OnlineLDA: "n_epochs"}[type(m)]: 0}), ValueError, "=0"),
-    *[(lambda m, bad=bad: getattr(m, "partial_fit", m.fit)(with_cell(bad)), ValueError, "data[1, 2]")
-      for bad in (0.5, -1.0, math.nan, math.inf)],
+    *[(lambda m, bad=bad: getattr(m, "partial_fit", m.fit)(with_cell(bad)), ValueError,
+       "data[1, 2]") for bad in (0.5, -1.0, math.nan, math.inf)],
     (lambda m: m.fit(with_cell(0.5)), ValueError, "TF-IDF"),
 ]
 STREAMS = [

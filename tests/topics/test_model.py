@@ -39,9 +39,9 @@ MAKES = {"pLSA": lambda **more: PLSA(4, **{"n_iter": 12, "tol": 0.0} | more),
          "Gibbs": lambda **more: GibbsLDA(4, **{"n_sweeps": 40, "burn_in": 10, "thin": 5} | more),
          "online": lambda **more: OnlineLDA(4, **{"n_epochs": 30, "batch_size": 16} | more),
          "batch": lambda **more: OnlineLDA(4, **{"n_epochs": 30, "learning": "batch"} | more)}
-LEARNED = ("components_", "doc_topic_", "alpha_", "topic_share_", "word_counts_", "history_", "bound_",
-           "assignments_", "lambda_", "gamma_", "beta_", "n_iter_", "n_sweeps_", "n_samples_",
-           "n_steps_")
+LEARNED = ("components_", "doc_topic_", "alpha_", "topic_share_", "word_counts_", "history_",
+           "bound_", "assignments_", "lambda_", "gamma_", "beta_", "n_iter_", "n_sweeps_",
+           "n_samples_", "n_steps_")
 every_model = pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
 
 

@@ -1,4 +1,4 @@
-"""Bad input of the whole room: calls, and contents of files, with the error and what it must say."""
+"""Bad input of the whole room: calls, contents of files, with the error and what it must say."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ BOTH, CODE = (read_text, read_binary), ["can run code when it is read, so it is 
 THREE = "3 3\ncat 1 2 3\n{}\ncow 1 2 3\n"
 FILES = [                                        # readers, content, options, error, words
     # F03: no vectors; F06: pickles by content, not by name; compressed files
-    (BOTH, b"", {}, D, ["is empty"]), (BOTH, b"\n<!DOCTYPE html><html>", {}, D, ["web page"]),
+    (BOTH, b"", {}, D, ["is empty"]), (BOTH, b"\n<!DOCTYPE html><html>", {}, D, ["HTML page"]),
     (BOTH, b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", {}, D, ["Git LFS"]),
     *((BOTH, content, {}, V, CODE) for content in (
         saved(lambda file: np.save(file, np.array([{}], dtype=object), allow_pickle=True)),

@@ -66,7 +66,7 @@ def test_F01_F02_what_was_cut_or_changed_says_so(written):
             read_compact(path)
     for place in (0, 9, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with pytest.raises(DamagedFile, match="was changed or damaged: checksum .*card says"):
+        with pytest.raises(DamagedFile, match="was changed or damaged: checksum .*expected"):
             read_compact(path)
 
 

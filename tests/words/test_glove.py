@@ -1,4 +1,4 @@
-"""GloVe: what its counts, biases and rates do; what cannot be learned is in the table of bad input."""
+"""GloVe: what its counts, biases and rates do; what cannot be learned is tested with bad input."""
 
 from __future__ import annotations
 

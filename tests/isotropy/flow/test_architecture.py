@@ -24,7 +24,8 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 @pytest.mark.parametrize(("layers", "expected"), [
     (flow.nice(4, depth=2, rng=rng()), ["Permutation", "AdditiveCoupling"] * 2 + ["ActNorm"]),
-    (flow.realnvp(4, levels=1, depth=2, rng=rng()), ["ActNorm", "Permutation", "AffineCoupling"] * 2),
+    (flow.realnvp(4, levels=1, depth=2, rng=rng()),
+     ["ActNorm", "Permutation", "AffineCoupling"] * 2),
     (flow.glow(4, levels=1, depth=2, rng=rng()),
      ["ActNorm", "InvertibleLinear", "AffineCoupling"] * 2),
     (flow.Architecture(**KINDS["glow"]).build(8, rng=rng()),

@@ -51,7 +51,8 @@ def test_a_scale_is_bounded_however_far_the_net_goes():
 def test_untrained_couplings_do_nothing(dim):
     moved, x = dim - dim // 2, rows(10, dim)
     for kind, outputs in ((flow.AdditiveCoupling, moved), (flow.AffineCoupling, 2 * moved)):
-        layer = kind(dim, flow.CouplingNet(dim // 2, outputs, width=4, rng=np.random.default_rng(0)))
+        net = flow.CouplingNet(dim // 2, outputs, width=4, rng=np.random.default_rng(0))
+        layer = kind(dim, net)
         assert torch.equal(layer.initialise(x), x) and layer.log_det(x).tolist() == [0] * 10
 
 

@@ -105,12 +105,13 @@ def test_the_log_density_is_that_of_z_and_the_whole_jacobian():
         -flow.bits_per_dimension(x) * 3 * math.log(2))
 
 
-def trained(layers: Composition, x: np.ndarray, *, steps: int, batch_size: int) -> training.Training:
+def trained(layers: Composition, x: np.ndarray, *, steps: int,
+            batch_size: int) -> training.Training:
     """A run that did ``steps`` steps, to the end whatever it finds."""
-    batches = training.Batches(x, unit_of(x), training.Order(len(x), held_out=0.0, batch_size=batch_size, seed=0),
-                      noise=0.0, device=torch.device("cpu"))
-    run = training.Training(layers, batches, steps=steps, learning_rate=3e-3, weight_decay=0.0, clip=1.0,
-                   patience=None)
+    order = training.Order(len(x), held_out=0.0, batch_size=batch_size, seed=0)
+    batches = training.Batches(x, unit_of(x), order, noise=0.0, device=torch.device("cpu"))
+    run = training.Training(layers, batches, steps=steps, learning_rate=3e-3, weight_decay=0.0,
+                            clip=1.0, patience=None)
     run.begin(len(x))
     for _ in range(steps):
         run.step()
