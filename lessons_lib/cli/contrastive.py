@@ -1,5 +1,5 @@
-"""``lessons train simcse|sbert|cosent|distil``: an encoder, texts and a scale in; a folder out that every
-other command reads as an encoder.
+"""``lessons train simcse|sbert|cosent|distil``: an encoder, texts and a scale in; a folder out that
+every other command reads as an encoder.
 
 The state of the run lies in the folder, too: Ctrl-C keeps what was learned, ``--resume`` goes on to
 the same bits. Started by ``torchrun``, several processes share each batch. Taught in lessons
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -112,7 +113,9 @@ def _train(
     trainer._check_settings()                     # before data is read, which may take minutes
     data = CONVERTERS[method](records(sources or [DATA[scale][method]]))
     if teacher:
-        data = (data, load_encoder(teacher).encode_to(out / "teacher.npy", data, progress=True))
+        data, first = _taught(data, teacher, out)
+        if encoder == "bag" and not resume:       # begins with what the teacher says of words
+            trainer.set_params(encoder=first())
     dev = dev or DEV[scale]
     pairs, keep = dev_pairs(dev), _Keeper(out, 60 * checkpoint_minutes, leader)
     # When one of several processes has gone, torchrun tells the others to end; they first write
@@ -130,6 +133,16 @@ def _train(
             keep.now(trainer)
     if leader:
         print(_said(trainer, out, dev, time.monotonic() - began))
+
+
+def _taught(texts: list[str], teacher: str, out: Path) -> tuple[Any, Callable[[], Any]]:
+    """Sentences with the teacher's vectors, which stay in the folder; and what makes its bag."""
+    from ..contextual import load_encoder
+    from ..contrastive import bag_for
+
+    knows = load_encoder(teacher)
+    vectors = knows.encode_to(out / "teacher.npy", texts, progress=True)
+    return (texts, vectors), lambda: bag_for(knows, vectors)
 
 
 def _check_folder(out: Path, resume: bool) -> None:

@@ -24,7 +24,8 @@ from .model_files import WEIGHTS, check_names, read_weights
 from .numbering import Numbered, Subwords, placed
 from .readers import Group, Reader
 
-__all__ = ["KIND", "BagOfParts", "BagReader", "BagTokens", "read_bag", "write_bag"]
+__all__ = ["KIND", "BagOfParts", "BagReader", "BagTokens", "quantized", "read_bag",
+           "write_bag"]
 
 KIND = "bag"
 WORD = re.compile(r"\w+")
@@ -132,8 +133,14 @@ def write_bag(folder: Path, model: BagOfParts, tokens: BagTokens) -> None:
     save_file({"table": table}, folder / WEIGHTS, metadata={"format": "pt"})
 
 
+def quantized(table: Tensor) -> dict[str, Tensor]:
+    """A table (n, dim) in 8 bits, and the scale (n,) of each row: its largest number is 127."""
+    scale = (table.abs().amax(dim=1) / 127).clamp(min=1e-30)
+    return {"table": (table / scale[:, None]).round().to(torch.int8), "scale": scale}
+
+
 def read_bag(folder: Path, config: dict[str, Any]) -> tuple[BagReader, BagTokens]:
-    """What `write_bag` wrote. Raises DamagedFile."""
+    """What `write_bag` wrote, with a table of numbers or a `quantized` one. Raises DamagedFile."""
     try:
         words = (folder / "words.txt").read_text("utf-8").split("\n")[:-1]
         tokens = BagTokens(words, **{key: config[key] for key in ("buckets", "min_n", "max_n")})
@@ -142,5 +149,10 @@ def read_bag(folder: Path, config: dict[str, Any]) -> tuple[BagReader, BagTokens
                           "get it again") from error
     weights = read_weights(folder / WEIGHTS)
     wanted = {"table": (len(tokens), config.get("hidden_size", 0))}
+    if "scale" in weights:
+        wanted["scale"] = (len(tokens),)
     check_names(folder / WEIGHTS, wanted, {name: tuple(x.shape) for name, x in weights.items()})
-    return BagReader(BagOfParts(weights["table"].float(), len(words))), tokens
+    table = weights["table"].float()
+    if "scale" in weights:
+        table *= weights["scale"].float()[:, None]
+    return BagReader(BagOfParts(table, len(words))), tokens

@@ -16,7 +16,7 @@ import torch
 
 from ..core import (DamagedFile, check_choice, check_seed, read_json, sha256, torch_device,
                     write_json)
-from .bag import KIND, read_bag
+from .bag import KIND, quantized, read_bag
 from .encoder import TRUNCATIONS, ContextualEncoder
 from .interop import folder_settings, write_model, write_settings
 from .lesson_bert import BertSize, LessonBert
@@ -106,11 +106,12 @@ def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
 
 
 def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card: dict[str, Any],
-                 half: bool = False) -> None:
-    """Write model (float32, or with ``half`` float16), tokenizer, pooling and at last ``card.json``
-    with the checksums of all; an encoder that is there stays readable at every moment. A chosen
-    ``layer`` and ``special_tokens=False`` are not written: `load_encoder` takes them as arguments.
-    Raises ValueError for weights beyond float16.
+                 compact: bool = False) -> None:
+    """Write model, tokenizer, pooling and at last ``card.json`` with the checksums of all; an
+    encoder that is there stays readable at every moment. Weights are float32; with ``compact``
+    float16, or the table of a bag in 8 bits. A chosen ``layer`` and ``special_tokens=False`` are
+    not written: `load_encoder` takes them as arguments. Raises ValueError for weights beyond
+    float16.
     """
     target = Path(folder)
     draft = target / f".draft-{os.getpid()}"
@@ -118,8 +119,7 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card:
     draft.mkdir(parents=True)
     try:
         write_model(draft, encoder.reader, encoder.tokenizer, longest=encoder.longest)
-        if half:
-            _halve(draft / WEIGHTS)
+        dtype = _compact(draft / WEIGHTS) if compact else "float32"
         write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
                        normalize=encoder.normalize)
         names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*")
@@ -132,20 +132,24 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card:
             os.replace(draft / name, target / name)
         weights = target / WEIGHTS
         write_json(target / CARD, card | {
-            "dtype": "float16" if half else "float32",
-            "bytes": weights.stat().st_size if weights.exists() else 0,
+            "dtype": dtype, "bytes": weights.stat().st_size if weights.exists() else 0,
             "sha256": sums.get(WEIGHTS), "files": plain})
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _halve(path: Path) -> None:
-    """Write weights again as float16. Raises ValueError for those beyond it."""
+def _compact(path: Path) -> str:
+    """Write weights again in fewer bits. Returns their type. Raises ValueError."""
     from safetensors.torch import save_file
 
-    weights = {name: value.half() for name, value in read_weights(path).items()}
+    weights = read_weights(path)
+    if "table" in weights:
+        save_file(quantized(weights["table"]), path, metadata={"format": "pt"})
+        return "int8"
+    weights = {name: value.half() for name, value in weights.items()}
     wide = [name for name, value in weights.items() if not torch.isfinite(value).all()]
     if wide:
-        raise ValueError(f"half=True is not possible: {wide[0]} holds numbers beyond the 65,504 of "
-                         "float16. Write float32: half=False")
+        raise ValueError(f"compact=True is not possible: {wide[0]} holds numbers beyond the 65,504 "
+                         "of float16. Write float32: compact=False")
     save_file(weights, path, metadata={"format": "pt"})
+    return "float16"

@@ -15,15 +15,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..core import check_array, shown
+from ..contextual import ContextualEncoder
+from ..core import Encoder, check_array, check_int, shown
 from ..core.parameters import Float
+from ..datasets import load
+from ..vectors import WordVectors
+from .bag import trainable_bag
 from .examples import Column, Examples, sentences
 from .reading import Reading
 from .sbert import LabelledObjective
 from .trainer import Trainer
 from .training import Objective
 
-__all__ = ["Distil", "principal_rotation"]
+__all__ = ["Distil", "bag_for", "principal_rotation"]
 
 
 def principal_rotation(vectors: np.ndarray, dim: int) -> np.ndarray:
@@ -35,6 +39,53 @@ def principal_rotation(vectors: np.ndarray, dim: int) -> np.ndarray:
                          "vectors; expected a pupil that is no wider than its teacher")
     wide = vectors.astype(np.float64)
     return np.linalg.eigh(wide.T @ wide)[1][:, ::-1][:, :dim].astype(vectors.dtype)
+
+
+def bag_for(teacher: Encoder, vectors: np.ndarray, *, dim: int | None = None,
+            buckets: int = 24_576, words: Sequence[str] | None = None,
+            seed: int = 0) -> ContextualEncoder:
+    """A bag that begins with what a teacher says of single words.
+
+    Parameters
+    ----------
+    teacher : Encoder
+    vectors : (n, d) real
+        The teacher's of the sentences that will be learned: their ``dim`` principal directions are
+        those of the bag.
+    dim : int in [1, d], optional
+        None: 256, or d where that is less.
+    buckets : int >= 0, default 24,576
+        Rows for character n-grams; with 20,000 words of 256 numbers they make 11 MB in 8 bits.
+    words : sequence of str, optional
+        None: the 20,000 of the course's vectors.
+    seed : int >= 0, default 0
+        Of the rows of n-grams.
+
+    Returns
+    -------
+    ContextualEncoder
+
+    Raises
+    ------
+    TypeError, ValueError, DataMissing
+    """
+    unit = _unit(vectors)
+    directions = principal_rotation(unit, min(256, unit.shape[1]) if dim is None
+                                    else check_int("dim", dim))
+    words = load("course-vectors").tokens if words is None else list(words)
+    alone = teacher.encode(words)
+    table = (alone - alone.mean(axis=0)) @ directions
+    return trainable_bag(WordVectors(words, table), buckets=buckets, seed=seed)
+
+
+def _unit(vectors: Any) -> np.ndarray:
+    """Vectors at norm 1 (n, d) float32. Raises TypeError, ValueError."""
+    vectors = check_array("vectors", vectors).astype(np.float32)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not norms.all():
+        raise ValueError(f"vectors[{int(np.argmin(norms))}] is zero and has no direction to "
+                         "learn; drop its sentence")
+    return vectors / norms
 
 
 class Distil(Trainer):
@@ -61,15 +112,11 @@ class Distil(Trainer):
             raise TypeError(f"data={shown(data)} is {type(data).__name__}; distillation needs "
                             "(sentences, vectors of the teacher)")
         texts = sentences(data[0])
-        vectors = check_array("vectors", data[1]).astype(np.float32)
+        vectors = _unit(data[1])
         if len(vectors) != len(texts):
             raise ValueError(f"there are {len(texts):,} sentences and {len(vectors):,} vectors; "
                              "expected one vector per sentence")
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not norms.all():
-            raise ValueError(f"vectors[{int(np.argmin(norms))}] is zero and has no direction to "
-                             "learn; drop its sentence")
-        return Examples(texts.columns, vectors / norms)
+        return Examples(texts.columns, vectors)
 
     def _objective(self, learner: Reading, examples: Examples) -> Objective:
         rotation = torch.from_numpy(principal_rotation(examples.labels, learner.dim))

@@ -72,6 +72,16 @@ def test_a_bag_and_its_control_learn_as_a_bert_does(lessons, tmp_path):
     assert ours.dim == control.dim == 100 and ours.reader.kind == "bag"
 
 
+def test_a_bag_begins_with_its_teacher_s_words_and_goes_on(lessons, tmp_path, bert):
+    command = ("train", "distil", "--encoder", "bag", "--teacher", bert, "--out", tmp_path / "m")
+    code, _, err = lessons(*command, *QUICK)
+    assert code == 0, err
+    pupil = load_encoder(tmp_path / "m")
+    assert pupil.dim == 16 and pupil.reader.kind == "bag"
+    code, said, err = lessons(*command, *QUICK, "--resume")
+    assert code == 0 and "4 steps" in said, err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("cause", "status", "said"), [
     (KeyboardInterrupt, 130, "stopped after step 3"),

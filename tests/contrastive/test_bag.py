@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
-from lessons_lib.contextual import load_encoder
+from lessons_lib.contextual import ContextualEncoder, load_encoder
 from lessons_lib.contextual.bag import NGRAM_WEIGHT
 from lessons_lib.contextual.folders import save_encoder
+from lessons_lib.contextual.readers import BertReader
 from lessons_lib.contrastive import CoSent, SBert, SimCse, trainable_bag
 from lessons_lib.contrastive.reading import Reading
 from lessons_lib.core import DamagedFile, DataWarning
@@ -139,6 +141,26 @@ def test_a_stopped_run_goes_on_to_the_same_bits(bag, pairs, tmp_path):
     cut.save(tmp_path / "cut")
     again = CoSent.load(tmp_path / "cut").resume(pairs, pairs)
     assert np.array_equal(again.encode(pairs.sentence1), whole.encode(pairs.sentence1))
+
+
+def test_a_compact_bag_has_eight_bits_a_number_and_the_same_neighbours(bag, encoder, tmp_path):
+    for name, model in (("bag", bag), ("bert", encoder)):
+        save_encoder(tmp_path / name, model, card={"name": name}, compact=True)
+    again, texts = load_encoder(tmp_path / "bag"), ["sea ships", "cows graze", "zyx"]
+    assert json.loads((tmp_path / "bag" / "card.json").read_text())["dtype"] == "int8"
+    largest = np.abs(bag.word_table).max(axis=1, keepdims=True)
+    assert (np.abs(again.word_table - bag.word_table) <= largest / 254 + 1e-7).all()
+    assert F.cosine_similarity(*(torch.from_numpy(x.encode(texts)) for x in (bag, again))).min() > (
+        0.999)
+    halved = load_encoder(tmp_path / "bert")
+    assert np.allclose(halved.encode(texts), encoder.encode(texts), atol=0.01)
+    assert json.loads((tmp_path / "bert" / "card.json").read_text())["dtype"] == "float16"
+    wide = deepcopy(encoder.reader.model)
+    with torch.no_grad():
+        next(wide.parameters())[0, 0] = 1e6
+    with pytest.raises(ValueError, match="65,504"):
+        save_encoder(tmp_path / "wide", ContextualEncoder(BertReader(wide), encoder.tokenizer,
+                                                          name="wide"), card={}, compact=True)
 
 
 @pytest.mark.parametrize("harm", [

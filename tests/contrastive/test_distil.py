@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from lessons_lib.contrastive import Distil
+from lessons_lib.contrastive import Distil, bag_for
 from lessons_lib.contrastive.distil import principal_rotation
 from lessons_lib.contrastive.reading import Reading
 
@@ -69,6 +69,22 @@ def test_a_pupil_comes_nearer_to_its_teacher_and_goes_on_after_a_stop(encoder, t
     assert np.array_equal(again.encode(texts), whole.encode(texts))
     with pytest.raises(ValueError, match="other examples"):
         Distil.load(tmp_path).set_params().resume((texts, teacher[::-1]))
+
+
+def test_a_bag_begins_with_the_teacher_s_words_in_the_directions_of_its_sentences(encoder, texts):
+    vectors, words = encoder.encode(texts), ["sea", "cows", "field"]
+    bag = bag_for(encoder, vectors, dim=8, buckets=16, words=words)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    alone = encoder.encode(words)
+    wanted = cosines((alone - alone.mean(axis=0)) @ principal_rotation(unit, 8))
+    assert bag.dim == 8 and np.allclose(cosines(bag.word_table[:3]), wanted, atol=1e-4)
+    trainer = Distil(bag, steps=30, batch_size=16, learning_rate=0.02, warmup=0.0, device="cpu")
+    trainer.fit((texts, vectors))
+
+    def far(pupil) -> float:
+        return np.abs(cosines(pupil.encode(texts)) - cosines(vectors)).mean()
+
+    assert far(trainer) < 0.5 * far(bag)
 
 
 @pytest.mark.parametrize(("data", "error", "words"), [
