@@ -1,5 +1,5 @@
-"""``lessons train simcse|sbert|cosent``: an encoder, texts and a scale in; a folder out that every
-other command reads as an encoder.
+"""``lessons train simcse|sbert|cosent|distil``: an encoder, texts and a scale in; a folder out that
+every other command reads as an encoder.
 
 The state of the run lies in the folder, too: Ctrl-C keeps what was learned, ``--resume`` goes on to
 the same bits. Started by ``torchrun``, several processes share each batch. Taught in lessons
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,11 +26,13 @@ __all__ = ["COMMANDS"]
 
 DATA = {"smoke": {"simcse": "course-sts", "supervised simcse": "course-nli", "sbert": "course-nli",
                   "sbert triplet": "course-nli", "sbert cosine": "course-sts",
-                  "cosent": "course-sts"},
+                  "cosent": "course-sts", "distil": "course-sts"},
         "laptop": {"simcse": "stsb", "supervised simcse": "nli", "sbert": "nli-pairs",
-                   "sbert triplet": "nli", "sbert cosine": "stsb", "cosent": "stsb"}}
+                   "sbert triplet": "nli", "sbert cosine": "stsb", "cosent": "stsb",
+                   "distil": "wiki-sentences"}}
 DATA["paper"] = DATA["laptop"] | {"simcse": "wiki-sentences"}
 DEV = {"smoke": "course-sts", "laptop": "stsb", "paper": "stsb"}
+BAGS = ("bag", "bag-random")
 MAY_CHANGE = ("chunk", "device", "patience")      # when a run goes on
 
 # The trainers load Torch, which takes seconds, so that their options stand here.
@@ -71,16 +74,23 @@ def cosent(*, steepness: Annotated[float | None, unset("λ of the loss, the inve
     _train("cosent", {} if steepness is None else {"scale": steepness}, **run)
 
 
+def distil(*, teacher: Annotated[str, option("encoder whose vectors are learned, as --encoder "
+                                             "names one")] = "minilm", **run: Any) -> None:
+    """Teach an encoder the vectors of another, of sentences without labels."""
+    _train("distil", {}, teacher=teacher, **run)
+
+
 def _train(
-    method: str, own: dict[str, Any], *,
+    method: str, own: dict[str, Any], *, teacher: str | None = None,
     sources: Annotated[list[str] | None, typer.Argument(
                            help="datasets by name, text files with a sentence per line, or tables; "
                            "default: the scale's", metavar="DATA…", show_default=False)] = None,
     out: Out,
     scale: Annotated[str, option("smoke (seconds), laptop (minutes) or paper (the published "
                                  "settings; wants a GPU)")] = "laptop",
-    encoder: Annotated[str, option("to begin with: lesson-bert, lesson-bert-random, minilm, the "
-                                   "folder of a model, or its name on the hub")] = "lesson-bert",
+    encoder: Annotated[str, option("to begin with: lesson-bert, bag (of words and n-grams), "
+                                   "lesson-bert-random, bag-random, minilm, the folder of a model, "
+                                   "or its name on the hub")] = "lesson-bert",
     dev: Annotated[str | None, unset("graded pairs to watch by, a dataset or a table, or none; "
                                      "default: the scale's")] = None,
     resume: Resume = False,
@@ -88,19 +98,24 @@ def _train(
     **given: Any,
 ) -> None:
     """Learn, or go on; write the folder; say what came of it. ``own``: settings of other names."""
-    from ..contrastive import CoSent, SBert, SimCse
+    from ..contrastive import CoSent, Distil, SBert, SimCse
 
     began, leader = time.monotonic(), int(os.environ.get("RANK", "0")) == 0
     check_choice("scale", scale, DATA)
     check_float("checkpoint_minutes", checkpoint_minutes, low=0.0)
     _check_folder(out, resume)
-    kind = {"simcse": SimCse, "supervised simcse": SimCse, "cosent": CoSent}.get(method, SBert)
+    kind = {"simcse": SimCse, "supervised simcse": SimCse, "cosent": CoSent,
+            "distil": Distil}.get(method, SBert)
     given = own | given
     trainer = (unchanged(kind.load(out), given, out, free=MAY_CHANGE) if resume else
                _new(kind, method, given, scale=scale, encoder=encoder))
     trainer.set_params(progress=True)
     trainer._check_settings()                     # before data is read, which may take minutes
     data = CONVERTERS[method](records(sources or [DATA[scale][method]]))
+    if teacher:
+        data, first = _taught(data, teacher, out)
+        if encoder == "bag" and not resume:       # begins with what the teacher says of words
+            trainer.set_params(encoder=first())
     dev = dev or DEV[scale]
     pairs, keep = dev_pairs(dev), _Keeper(out, 60 * checkpoint_minutes, leader)
     # When one of several processes has gone, torchrun tells the others to end; they first write
@@ -118,6 +133,16 @@ def _train(
             keep.now(trainer)
     if leader:
         print(_said(trainer, out, dev, time.monotonic() - began))
+
+
+def _taught(texts: list[str], teacher: str, out: Path) -> tuple[Any, Callable[[], Any]]:
+    """Sentences with the teacher's vectors, which stay in the folder; and what makes its bag."""
+    from ..contextual import load_encoder
+    from ..contrastive import bag_for
+
+    knows = load_encoder(teacher)
+    vectors = knows.encode_to(out / "teacher.npy", texts, progress=True)
+    return (texts, vectors), lambda: bag_for(knows, vectors)
 
 
 def _check_folder(out: Path, resume: bool) -> None:
@@ -142,11 +167,13 @@ def _check_folder(out: Path, resume: bool) -> None:
 def _new(kind: Any, method: str, given: dict[str, Any], *, scale: str, encoder: str) -> Any:
     """A trainer with the settings of the scale, and those that were asked for."""
     from ..contextual import load_encoder
+    from ..contrastive import trainable_bag
     from ..contrastive.recipes import recipe
     from ..core import torch_device
 
     device = given.get("device", "auto")
-    loaded = load_encoder(encoder, device=device, precision="float32")
+    loaded = (trainable_bag(random=encoder == "bag-random") if encoder in BAGS else
+              load_encoder(encoder, device=device, precision="float32"))
     settings = recipe(method, scale, loaded)
     if torch_device(device).type == "cpu":        # half precision is for a GPU
         settings["precision"] = "float32"
@@ -185,7 +212,7 @@ def _said(trainer: Any, out: Path, dev: str, seconds: float) -> str:
             f"ll.contrastive.{kind}.load({str(out)!r})")
 
 
-SHARED = [*parameters_of(_train, without=("method", "own")), *SETTINGS]
+SHARED = [*parameters_of(_train, without=("method", "own", "teacher")), *SETTINGS]
 SIMCSE = [
     setting("temperature", float, "of the softmax over a batch"),
     setting("views", str, "dropout, same dropout or none"),
@@ -194,4 +221,6 @@ SIMCSE = [
 ]
 COMMANDS = {"simcse": with_settings(simcse, [*SIMCSE, *SHARED]),
             "sbert": with_settings(sbert, [setting("margin", float, "of triplet"), *SHARED]),
-            "cosent": with_settings(cosent, SHARED)}
+            "cosent": with_settings(cosent, SHARED),
+            "distil": with_settings(distil, [setting("relations", float, "weight of the cosines "
+                                                     "between sentences"), *SHARED])}

@@ -153,4 +153,5 @@ def graded(parts: list[Any]) -> tuple[list[str], list[str], np.ndarray]:
 
 CONVERTERS: dict[str, Callable[[list[Any]], Any]] = {
     "simcse": sentences, "supervised simcse": triplets, "sbert": labelled,
-    "sbert triplet": triplets, "sbert cosine": graded, "cosent": graded}
+    "sbert triplet": triplets, "sbert cosine": graded, "cosent": graded,
+    "distil": sentences}

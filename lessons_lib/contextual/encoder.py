@@ -26,7 +26,7 @@ from .readers import Group
 __all__ = ["ContextualEncoder", "TokenStates"]
 
 # in a batch, padding counted; more do not make matrix products faster
-TOKENS_AT_ONCE = {"cpu": 512, "cuda": 65_536}
+TOKENS_AT_ONCE = {"cpu": 512, "cuda": 65_536, "bag": 65_536}
 NUMBERS_KEPT = 1 << 26                   # of hidden states that wait for their turn: 256 MB
 TRUNCATIONS = ("warn", "error")
 
@@ -138,6 +138,9 @@ class ContextualEncoder(Estimator):
         if pooling.name == "pooler" and self.reader.pooler is None:
             raise ValueError(f"pooling='pooler' is not possible: {self.name} has no pooler among "
                              "its weights; choose 'cls' or 'last'")
+        if pooling.name == "max" and not self.reader.per_token:
+            raise ValueError(f"pooling='max' is not possible: {self.name} is a mean of tokens, and "
+                             "has no state of each; choose 'last'")
         if pooling.name in ("cls", "pooler") and not self.tokenizer.before:
             raise ValueError(f"pooling={pooling.name!r} reads the token before a text, and the "
                              f"tokenizer of {self.name} puts none "
@@ -330,6 +333,9 @@ class ContextualEncoder(Estimator):
         TypeError, ValueError, torch.OutOfMemoryError
             As `encode`.
         """
+        if not self.reader.per_token:
+            raise ValueError(f"{self.name} is a mean of tokens, and has no hidden state of each; "
+                             "the vectors of tokens themselves: encoder.word_table")
         if not (layers is None or isinstance(layers, Iterable)):
             layers = [check_int("layers", layers, low=0, high=self.layers)]
         wanted = list(range(self.layers + 1)) if layers is None else list(layers)
@@ -372,7 +378,7 @@ class ContextualEncoder(Estimator):
         """Hidden states of all texts that have a token, in groups of equal length."""
         some = np.flatnonzero(numbered.lengths)
         texts = 1 if self.batch_invariant else batch_size
-        tokens = TOKENS_AT_ONCE.get(self.reader.device.type, 65_536)
+        tokens = TOKENS_AT_ONCE[self.reader.device.type if self.reader.per_token else "bag"]
         plan = list(batches(numbered.lengths[some], texts=texts, tokens=tokens))
         for batch in track(plan, total=len(some), label=self.name, show=progress, size=len,
                            unit=" texts"):

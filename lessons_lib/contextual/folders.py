@@ -16,12 +16,13 @@ import torch
 
 from ..core import (DamagedFile, check_choice, check_seed, read_json, sha256, torch_device,
                     write_json)
+from .bag import KIND, quantized, read_bag
 from .encoder import TRUNCATIONS, ContextualEncoder
 from .interop import folder_settings, write_model, write_settings
 from .lesson_bert import BertSize, LessonBert
 from .model_files import (CARD, WEIGHTS, announce, check_sums, check_weights_are_safe, read_bert,
-                          read_config, read_other)
-from .numbering import load_subwords
+                          read_config, read_other, read_weights)
+from .numbering import Subwords, load_subwords
 from .pooling import Pooling
 from .readers import BertReader, OtherReader, Reader, is_plain_bert
 
@@ -49,17 +50,7 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
     Pooling(pooling or "last", settings.get("layer"), settings.get("special_tokens", True))
     check_choice("truncation", settings.get("truncation", "warn"), TRUNCATIONS)
     config, own = read_config(folder), folder_settings(folder)
-    tokenizer = load_subwords(folder)
-    if seed is not None:
-        reader: Reader = BertReader(LessonBert(BertSize.from_config(config), seed=check_seed(seed)))
-    else:
-        check_weights_are_safe(folder)
-        if is_plain_bert(config) and (folder / WEIGHTS).is_file():
-            model, has_pooler = read_bert(folder, config)
-            reader = BertReader(model, has_pooler=has_pooler)
-        else:
-            model, has_pooler = read_other(folder, config)
-            reader = OtherReader(model, has_pooler=has_pooler)
+    reader, tokenizer = _model_in(folder, config, seed)
     if tokenizer.highest >= reader.vocabulary:
         raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} tokens, the highest id "
                           f"{tokenizer.highest:,}; the model's vocabulary has "
@@ -74,6 +65,24 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
         normalize=own.normalize if normalize is None else normalize,
         piece_counts=_piece_counts(folder, reader.vocabulary),
         card=read_json(card) if card.is_file() else None, **settings).check()
+
+
+def _model_in(folder: Path, config: dict[str, Any],
+              seed: int | None) -> tuple[Reader, Subwords]:
+    """The model in a folder, a random one of its size with ``seed``, and its tokenizer."""
+    if config["model_type"] == KIND:
+        check_weights_are_safe(folder)
+        return read_bag(folder, config)
+    tokenizer = load_subwords(folder)
+    if seed is not None:
+        size = BertSize.from_config(config)
+        return BertReader(LessonBert(size, seed=check_seed(seed))), tokenizer
+    check_weights_are_safe(folder)
+    if is_plain_bert(config) and (folder / WEIGHTS).is_file():
+        model, has_pooler = read_bert(folder, config)
+        return BertReader(model, has_pooler=has_pooler), tokenizer
+    other, has_pooler = read_other(folder, config)
+    return OtherReader(other, has_pooler=has_pooler), tokenizer
 
 
 def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
@@ -96,11 +105,13 @@ def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
     return counts
 
 
-def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *,
-                 card: dict[str, Any]) -> None:
+def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card: dict[str, Any],
+                 compact: bool = False) -> None:
     """Write model, tokenizer, pooling and at last ``card.json`` with the checksums of all; an
-    encoder that is there stays readable at every moment. A chosen ``layer`` and
-    ``special_tokens=False`` are not written: `load_encoder` takes them as arguments.
+    encoder that is there stays readable at every moment. Weights are float32; with ``compact``
+    float16, or the table of a bag in 8 bits. A chosen ``layer`` and ``special_tokens=False`` are
+    not written: `load_encoder` takes them as arguments. Raises ValueError for weights beyond
+    float16.
     """
     target = Path(folder)
     draft = target / f".draft-{os.getpid()}"
@@ -108,6 +119,7 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *,
     draft.mkdir(parents=True)
     try:
         write_model(draft, encoder.reader, encoder.tokenizer, longest=encoder.longest)
+        dtype = _compact(draft / WEIGHTS) if compact else "float32"
         write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
                        normalize=encoder.normalize)
         names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*")
@@ -120,7 +132,24 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *,
             os.replace(draft / name, target / name)
         weights = target / WEIGHTS
         write_json(target / CARD, card | {
-            "dtype": "float32", "bytes": weights.stat().st_size if weights.exists() else 0,
+            "dtype": dtype, "bytes": weights.stat().st_size if weights.exists() else 0,
             "sha256": sums.get(WEIGHTS), "files": plain})
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _compact(path: Path) -> str:
+    """Write weights again in fewer bits. Returns their type. Raises ValueError."""
+    from safetensors.torch import save_file
+
+    weights = read_weights(path)
+    if "table" in weights:
+        save_file(quantized(weights["table"]), path, metadata={"format": "pt"})
+        return "int8"
+    weights = {name: value.half() for name, value in weights.items()}
+    wide = [name for name, value in weights.items() if not torch.isfinite(value).all()]
+    if wide:
+        raise ValueError(f"compact=True is not possible: {wide[0]} holds numbers beyond the 65,504 "
+                         "of float16. Write float32: compact=False")
+    save_file(weights, path, metadata={"format": "pt"})
+    return "float16"

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from ..core import BackendUnavailable, DamagedFile, read_json, shown, write_json
+from .bag import BagTokens, write_bag
 from .lesson_bert import BertSize, LessonBert
 from .numbering import Subwords
 from .pooling import LAST_K, POOLINGS, Pooling
@@ -178,6 +179,9 @@ def write_model(folder: Path, reader: Reader, tokenizer: Subwords, *, longest: i
     from safetensors.torch import save_file
 
     model = reader.model
+    if isinstance(tokenizer, BagTokens):
+        write_bag(folder, model, tokenizer)
+        return
     if isinstance(model, LessonBert):
         size = replace(model.size, layers=layers or model.size.layers)
         write_json(folder / "config.json",

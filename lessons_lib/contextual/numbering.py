@@ -170,14 +170,18 @@ class Subwords:
         """The tokens by id, ``size`` of them; "" where the tokenizer has none."""
         return [self.engine.id_to_token(i) or "" for i in range(size)]
 
+    def rows(self, texts: list[str]) -> list[list[int]]:
+        """The ids of texts, whole and without special tokens."""
+        return [encoding.ids for encoding in
+                self.engine.encode_batch_fast(texts, add_special_tokens=False)]
+
     def number(self, texts: Iterable[str], *, longest: int, refuse: bool) -> Numbered:
         """Texts as ids with their special tokens, cut to ``longest`` tokens; with ``refuse`` a
         longer one is a ValueError.
         """
         inner, parts, first, cut = longest - self.n_special, [], 0, []
         for batch in checked_batches(texts, name="texts", allow_empty=True, size=TEXTS_AT_ONCE):
-            rows = [encoding.ids for encoding in
-                    self.engine.encode_batch_fast(batch, add_special_tokens=False)]
+            rows = self.rows(batch)
             cut += [(first + i, len(row) + self.n_special) for i, row in enumerate(rows)
                     if len(row) > inner]
             if cut and refuse:

@@ -51,7 +51,8 @@ class Group:
 
 class Reader:
     """What an encoder asks of a model: ``kind`` is "bert" or as transformers calls it; ``pooler``
-    makes (texts, dim) of (texts, dim), None where the model has none.
+    makes (texts, dim) of (texts, dim), None where the model has none; without ``per_token`` its
+    hidden state is one vector for the whole text, their mean.
     """
 
     model: nn.Module
@@ -60,6 +61,7 @@ class Reader:
     positions: int
     vocabulary: int
     kind: str
+    per_token: bool = True
     pooler: Callable[[Tensor], Tensor] | None
 
     @property

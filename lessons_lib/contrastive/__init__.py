@@ -13,7 +13,8 @@ import importlib
 _MODULES = ("augment", "losses", "recipes")
 _MODULE_OF = {
     "AutoEncoding": "auto_encoding", "CoSent": "cosent", "History": "history",
-    "Matryoshka": "matryoshka", "SBert": "sbert", "SimCse": "simcse", "Truncation": "matryoshka"
+    "Matryoshka": "matryoshka", "SBert": "sbert", "SimCse": "simcse", "Truncation": "matryoshka",
+    "Distil": "distil", "bag_for": "distil", "trainable_bag": "bag"
 }
 
 __all__ = sorted((*_MODULES, *_MODULE_OF))

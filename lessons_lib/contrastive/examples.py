@@ -31,8 +31,8 @@ ORDER, AUGMENT = 1, 2                             # a number of the seed for eac
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Columns of texts, a label per example (None: there is none), and names of labels that are
-    classes.
+    """Columns of texts, a label or a row of numbers per example (None: there is none), and names
+    of labels that are classes.
     """
 
     columns: list[list[str]]

@@ -15,9 +15,9 @@ import numpy as np
 from ..core import generator
 from ..core.learned import Array, Learned, Strings
 from ..core.parameters import Float, Int
+from ..text.subwords import check_parts, ngram_buckets
 from ..vectors import WordVectors
 from .encoded_corpus import EncodedCorpus
-from .subwords import check_parts, ngram_buckets
 from .window_method import WindowMethod, random_rows
 
 __all__ = ["FastText"]

@@ -18,7 +18,7 @@ from lessons_lib import cli
 from lessons_lib.cli import training_data
 from lessons_lib.contextual import BertSize, LessonBertForPretraining, WordPiece
 from lessons_lib.contextual import load_encoder, save_bert
-from lessons_lib.contrastive import CoSent, SBert, SimCse
+from lessons_lib.contrastive import CoSent, Distil, SBert, SimCse
 from lessons_lib.contrastive.training import Training
 from lessons_lib.core import PROJECT
 
@@ -39,7 +39,8 @@ def bert(tmp_path_factory):
 COMMANDS = [(("simcse",), SimCse), (("simcse", "--supervised", "--pooling", "cls"), SimCse),
             (("sbert",), SBert), (("sbert", "--objective", "cosine"), SBert),
             (("sbert", "--objective", "triplet", "--margin", "0.5"), SBert),
-            (("cosent", "--steepness", "10"), CoSent)]
+            (("cosent", "--steepness", "10"), CoSent),
+            (("distil", "--relations", "2"), Distil)]
 
 
 @pytest.mark.parametrize(("command", "kind"), COMMANDS,
@@ -47,7 +48,8 @@ COMMANDS = [(("simcse",), SimCse), (("simcse", "--supervised", "--pooling", "cls
 def test_each_method_leaves_a_folder_that_every_command_reads(
         lessons, tmp_path, bert, command, kind):
     out = tmp_path / "m"
-    code, said, err = lessons("train", *command, "--encoder", bert, "--out", out, *QUICK)
+    more = ("--teacher", bert) if kind is Distil else ()
+    code, said, err = lessons("train", *command, *more, "--encoder", bert, "--out", out, *QUICK)
     assert code == 0, err
     assert re.search(r"4 steps; Spearman x 100 on the dev pairs of course-sts: -?[\d.]+ before, "
                      r"-?[\d.]+ after step \d", said)
@@ -59,6 +61,25 @@ def test_each_method_leaves_a_folder_that_every_command_reads(
     if command == ("simcse",):
         code, said, _ = lessons("evaluate", out)
         assert code == 0 and "course-sts" in said
+
+
+def test_a_bag_and_its_control_learn_as_a_bert_does(lessons, tmp_path):
+    for name in ("bag", "bag-random"):
+        code, said, err = lessons("train", "cosent", "--encoder", name, "--out", tmp_path / name,
+                                  *QUICK)
+        assert code == 0 and "4 steps" in said, err
+    ours, control = (load_encoder(tmp_path / name) for name in ("bag", "bag-random"))
+    assert ours.dim == control.dim == 100 and ours.reader.kind == "bag"
+
+
+def test_a_bag_begins_with_its_teacher_s_words_and_goes_on(lessons, tmp_path, bert):
+    command = ("train", "distil", "--encoder", "bag", "--teacher", bert, "--out", tmp_path / "m")
+    code, _, err = lessons(*command, *QUICK)
+    assert code == 0, err
+    pupil = load_encoder(tmp_path / "m")
+    assert pupil.dim == 16 and pupil.reader.kind == "bag"
+    code, said, err = lessons(*command, *QUICK, "--resume")
+    assert code == 0 and "4 steps" in said, err
 
 
 @pytest.mark.slow

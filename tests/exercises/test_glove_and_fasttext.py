@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lessons_lib.exercises.glove_and_fasttext import CHANGES, EXERCISES, UNCHANGED
-from lessons_lib.words.subwords import fnv1a, ngrams
+from lessons_lib.text.subwords import fnv1a, ngrams
 
 
 def loss(w: np.ndarray, c: np.ndarray, b: np.ndarray, b_c: np.ndarray) -> float:

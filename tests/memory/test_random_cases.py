@@ -43,7 +43,7 @@ from lessons_lib.text.scanner import Buffers, CharacterScan, WordScan
 from lessons_lib.text.string_table import Strings, StringTable
 from lessons_lib.topics import concentrations, online_lda_kernel, plsa
 from lessons_lib.topics.coherence import count_windows
-from lessons_lib.words.subwords import fnv1a, ngram_buckets, ngrams
+from lessons_lib.text.subwords import fnv1a, ngram_buckets, ngrams
 
 CASES = int(os.environ.get("LESSONS_RANDOM_CASES", "10"))
 Case = Callable[[np.random.Generator], None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons_lib.words.subwords import ngrams
+from lessons_lib.text.subwords import ngrams
 
 from .conftest import draw, texts
 

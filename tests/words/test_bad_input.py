@@ -14,7 +14,7 @@ from lessons_lib.counts import BagOfWords
 from lessons_lib.kernels import WindowState
 from lessons_lib.words import FastText, GloVe, Word2Vec
 from lessons_lib.words.saved import load_vectors
-from lessons_lib.words.subwords import check_parts, fnv1a, ngram_buckets, ngrams
+from lessons_lib.text.subwords import check_parts, fnv1a, ngram_buckets, ngrams
 
 from .conftest import language, made
 

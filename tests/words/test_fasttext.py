@@ -7,7 +7,7 @@ import pytest
 
 from lessons_lib.core import UnknownWord
 from lessons_lib.words import FastText
-from lessons_lib.words.subwords import fnv1a, ngrams
+from lessons_lib.text.subwords import fnv1a, ngrams
 
 from .conftest import made
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.words.subwords import fnv1a, ngram_buckets, ngrams
+from lessons_lib.text.subwords import fnv1a, ngram_buckets, ngrams
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 LENGTHS = st.tuples(st.integers(1, 7), st.integers(0, 6)).map(lambda x: (x[0], x[0] + x[1]))
