@@ -16,7 +16,7 @@ import torch
 
 from ..core import (DamagedFile, check_choice, check_seed, read_json, sha256, torch_device,
                     write_json)
-from .bag import KIND, quantized, read_bag
+from .bag import KIND, BagReader, quantized, read_bag, write_bag
 from .encoder import TRUNCATIONS, ContextualEncoder
 from .interop import folder_settings, write_model, write_settings
 from .lesson_bert import BertSize, LessonBert
@@ -118,7 +118,10 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card:
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     try:
-        write_model(draft, encoder.reader, encoder.tokenizer, longest=encoder.longest)
+        if isinstance(encoder.reader, BagReader):
+            write_bag(draft, encoder.reader.model, encoder.tokenizer)
+        else:
+            write_model(draft, encoder.reader, encoder.tokenizer, longest=encoder.longest)
         dtype = _compact(draft / WEIGHTS) if compact else "float32"
         write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
                        normalize=encoder.normalize)

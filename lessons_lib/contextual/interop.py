@@ -17,7 +17,6 @@ from typing import Any
 import torch
 
 from ..core import BackendUnavailable, DamagedFile, read_json, shown, write_json
-from .bag import BagTokens, write_bag
 from .lesson_bert import BertSize, LessonBert
 from .numbering import Subwords
 from .pooling import LAST_K, POOLINGS, Pooling
@@ -156,6 +155,9 @@ def to_sentence_transformers(reader: Reader, tokenizer: Subwords, pooling: Pooli
     except ImportError as error:
         raise BackendUnavailable(f"sentence-transformers 6 is not installed ({error}): pip install "
                                  "sentence-transformers==6.2.0") from error
+    if not reader.per_token:
+        raise ValueError(f"a {reader.kind} has no counterpart in sentence-transformers; write its "
+                         "vectors with encode_to")
     if pooling.name not in MODES or pooling.layer == 0 or not pooling.special_tokens:
         layer = "" if pooling.layer is None else f", layer={pooling.layer}"
         raise ValueError(f"pooling={pooling.name!r}{layer}, "
@@ -179,9 +181,6 @@ def write_model(folder: Path, reader: Reader, tokenizer: Subwords, *, longest: i
     from safetensors.torch import save_file
 
     model = reader.model
-    if isinstance(tokenizer, BagTokens):
-        write_bag(folder, model, tokenizer)
-        return
     if isinstance(model, LessonBert):
         size = replace(model.size, layers=layers or model.size.layers)
         write_json(folder / "config.json",

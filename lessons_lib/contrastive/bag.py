@@ -86,4 +86,4 @@ def trainable_bag(vectors: WordVectors | None = None, counts: Mapping[str, int] 
     whole = torch.from_numpy(np.concatenate([table, ngrams]).astype(np.float32))
     return ContextualEncoder(
         BagReader(BagOfParts(whole, len(vectors.tokens)).eval()), tokens,
-        name=f"bag of {'random ' if random else ''}{'words' if not buckets else 'words and n-grams'}")
+        name=f"bag of {'random ' if random else ''}words{' and n-grams' if buckets else ''}")

@@ -1,7 +1,7 @@
 """Settings that were found to work at each scale, and those that the papers print, for each
 backbone.
 
-"smoke" takes seconds and proves nothing; "laptop" is for LessonBERT or a bag and two cores (minutes);
+"smoke" takes seconds and proves nothing; "laptop" is for LessonBERT or a bag on two cores;
 "paper" holds the published numbers for BERT and RoBERTa, base and large, and wants a GPU. `recipe`
 chooses by the encoder. Used by ``lessons train`` and the lessons.
 """

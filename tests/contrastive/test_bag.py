@@ -1,4 +1,4 @@
-"""The bag that learns: its vectors by hand, words that were never seen, files, and every trainer."""
+"""The bag that learns: vectors by hand, words never seen, files, and every trainer."""
 
 from __future__ import annotations
 
@@ -93,6 +93,9 @@ def test_what_asks_for_single_tokens_is_refused(bag):
         bag.hidden_states(["sea"])
     with pytest.raises(ValueError, match="pooling='cls'"):
         bag.encode_each(["sea"], ["cls"])
+    pytest.importorskip("sentence_transformers")
+    with pytest.raises(ValueError, match="no counterpart"):
+        bag.to_sentence_transformers()
 
 
 def test_dropout_leaves_out_whole_tokens(bag):
