@@ -45,9 +45,10 @@ FILES = Path(__file__).with_name("files")
 # whatever else is nobody's business.
 BROUGHT = ("notebooks/references.bib", "data/README.md", "data/manifest.toml",
            "data/publishers.toml", "data/leaderboard.json", "data/course_*.tsv",
-           "data/benchmarks/*.csv", "data/benchmarks/*.json", "data/models/lesson-bert/*",
+           "data/benchmarks/*.csv", "data/benchmarks/*.json", "data/models/lesson-*/*",
            "data/vectors/*.tsv", "data/vectors/*.json", "data/vectors/*.safetensors",
-           "figures/README.md", "figures/*.svg", "figures/*.png", "figures/*.json")
+           "data/vectors/*.xz", "figures/README.md", "figures/*.svg", "figures/*.png",
+           "figures/*.json")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*")
 # of the hub, which runs outside the containers
 OUTSIDE = ("jupyterhub-idle-culler", "dockerspawner")
