@@ -17,6 +17,8 @@ from .training import finished, read_texts, train
 
 __all__ = ["train_app"]
 
+OF_FILES = ("dtype", "bytes", "sha256", "files")     # what a card says of the files beside it
+
 WORDS = {"word2vec": ("Word2Vec", "Train skip-gram or CBOW."),
          "glove": ("GloVe", "Train GloVe: count pairs, then factorise their logarithms."),
          "fasttext": ("FastText", "Train fastText: words are made of parts, so that unknown ones "
@@ -85,6 +87,22 @@ def course_vectors(
     for line in make_course_vectors(model, out, work, shards=list(
             range(check_int("shards", shards, high=5))), threads=threads, seed=seed, resume=resume):
         print(line)
+
+
+@train_app.command("compact")
+def compact(folder: Annotated[Path, typer.Argument(help="of an encoder that was trained")],
+            *, out: Out) -> None:
+    """Write a trained encoder in few bits, to be handed on: a network in float16, a bag in 8 bits.
+    """
+    from ..contextual import load_encoder
+    from ..contextual.folders import save_encoder
+
+    encoder = load_encoder(folder, device="cpu", precision="float32")
+    card = {name: value for name, value in (encoder.card or {}).items() if name not in OF_FILES}
+    save_encoder(out, encoder, card=card, compact=True)
+    megabytes = sum(file.stat().st_size for file in out.rglob("*") if file.is_file()) / 1e6
+    print(f"{out}: {encoder.dim} numbers a vector, {megabytes:.1f} MB. Measure: lessons evaluate "
+          f"{out}")
 
 
 for name, command in COMMANDS.items():

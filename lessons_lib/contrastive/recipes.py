@@ -86,7 +86,7 @@ BAG: dict[str, dict[str, Any]] = {
     "sbert cosine": _BAG | {"objective": "cosine", "learning_rate": 0.005, "batch_size": 64},
     "sbert triplet": _BAG | {"objective": "triplet", "batch_size": 64},
     "cosent": _BAG | {"learning_rate": 0.005, "batch_size": 64},
-    "distil": _BAG | {"learning_rate": 0.003, "epochs": 4.0, "batch_size": 256}}
+    "distil": _BAG | {"batch_size": 256}}
 
 
 def recipe(method: str, scale: str, encoder: ContextualEncoder | None = None) -> dict[str, Any]:

@@ -78,6 +78,11 @@ def test_a_bag_begins_with_its_teacher_s_words_and_goes_on(lessons, tmp_path, be
     assert code == 0, err
     pupil = load_encoder(tmp_path / "m")
     assert pupil.dim == 16 and pupil.reader.kind == "bag"
+    code, said, err = lessons("train", "compact", tmp_path / "m", "--out", tmp_path / "small")
+    assert code == 0 and "16 numbers a vector" in said, err
+    small = load_encoder(tmp_path / "small")
+    assert small.card["method"] == "distilled" and small.card["dtype"] == "int8"
+    assert np.allclose(small.encode(["a man"]), pupil.encode(["a man"]), atol=0.01)
     code, said, err = lessons(*command, *QUICK, "--resume")
     assert code == 0 and "4 steps" in said, err
 
