@@ -13,7 +13,7 @@ from typing import Any
 from ..contextual import ContextualEncoder
 from ..core import check_choice
 
-__all__ = ["METHODS", "PAPER", "RECIPES", "SCALES", "recipe"]
+__all__ = ["BAG", "METHODS", "PAPER", "RECIPES", "SCALES", "recipe"]
 
 METHODS = ("simcse", "supervised simcse", "sbert", "sbert cosine", "sbert triplet", "cosent",
            "distil")

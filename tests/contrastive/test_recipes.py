@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lessons_lib.contrastive import CoSent, SBert, SimCse
-from lessons_lib.contrastive.recipes import BACKBONES, METHODS, PAPER, RECIPES, SCALES, recipe
+from lessons_lib.contrastive import CoSent, Distil, SBert, SimCse, trainable_bag
+from lessons_lib.contrastive.recipes import (BACKBONES, BAG, METHODS, PAPER, RECIPES, SCALES,
+                                             recipe)
 
-KIND = {"simcse": SimCse, "supervised simcse": SimCse, "cosent": CoSent}
+KIND = {"simcse": SimCse, "supervised simcse": SimCse, "cosent": CoSent,
+        "distil": Distil}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -19,6 +21,15 @@ def test_every_recipe_makes_a_trainer(encoder, method, scale):
     assert trainer.get_params().items() >= settings.items()
     settings["seed"] = 5
     assert "seed" not in recipe(method, scale, encoder)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_bag_learns_at_its_own_rate(method):
+    bag = trainable_bag(buckets=16)
+    settings = recipe(method, "laptop", bag)
+    assert settings == BAG[method] and settings["learning_rate"] >= 0.005
+    KIND.get(method, SBert)(bag, **settings)._check_settings()
+    assert recipe(method, "smoke", bag) == RECIPES[method, "smoke"]
 
 
 def test_the_paper_s_table_of_simcse():
