@@ -118,13 +118,15 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card:
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     try:
-        if isinstance(encoder.reader, BagReader):
+        bag = isinstance(encoder.reader, BagReader)
+        if bag:
             write_bag(draft, encoder.reader.model, encoder.tokenizer)
         else:
             write_model(draft, encoder.reader, encoder.tokenizer, longest=encoder.longest)
         dtype = _compact(draft / WEIGHTS) if compact else "float32"
-        write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
-                       normalize=encoder.normalize)
+        if not bag or encoder.normalize:          # a bag knows one pooling
+            write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
+                           normalize=encoder.normalize)
         names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*")
                        if path.is_file())
         sums = {name: sha256(draft / name) for name in names}

@@ -17,7 +17,8 @@ from lessons_lib.contextual.readers import BertReader
 from lessons_lib.contrastive import CoSent, SBert, SimCse, trainable_bag
 from lessons_lib.contrastive.reading import Reading
 from lessons_lib.core import DamagedFile, DataWarning
-from lessons_lib.datasets import Triplets
+from lessons_lib.datasets import Triplets, load
+from lessons_lib.evaluation import spearman
 from lessons_lib.text.subwords import ngram_buckets
 from lessons_lib.vectors import WordVectors
 
@@ -190,3 +191,13 @@ def test_wrong_settings_are_named(vectors, settings, words):
         trainable_bag(vectors, COUNTS, random=1)
     with pytest.raises(TypeError, match="vectors="):
         trainable_bag({"sea": [1.0]}, COUNTS)
+
+
+def test_the_course_s_bag_is_as_good_as_its_card_says(lessons_data):
+    folder, pairs = load("lesson-bag"), load("stsb", split="test")
+    card = json.loads((folder / "card.json").read_text("utf-8"))
+    assert sum(path.stat().st_size for path in folder.rglob("*")) < 12e6 and card["limits"]
+    u, v = (load_encoder("lesson-bag").encode(side) for side in (pairs.sentence1, pairs.sentence2))
+    cosines = F.cosine_similarity(torch.from_numpy(u), torch.from_numpy(v)).numpy()
+    assert 100 * spearman(cosines, pairs.score) == pytest.approx(card["scores"]["stsb test"],
+                                                                 abs=0.1)
