@@ -24,8 +24,7 @@ from .model_files import WEIGHTS, check_names, read_weights
 from .numbering import Numbered, Subwords, placed
 from .readers import Group, Reader
 
-__all__ = ["KIND", "BagOfParts", "BagReader", "BagTokens", "quantized", "read_bag",
-           "write_bag"]
+__all__ = ["KIND", "BagOfParts", "BagReader", "BagTokens", "read_bag", "write_bag"]
 
 KIND = "bag"
 WORD = re.compile(r"\w+")
@@ -133,14 +132,8 @@ def write_bag(folder: Path, model: BagOfParts, tokens: BagTokens) -> None:
     save_file({"table": table}, folder / WEIGHTS, metadata={"format": "pt"})
 
 
-def quantized(table: Tensor) -> dict[str, Tensor]:
-    """A table (n, dim) in 8 bits, and the scale (n,) of each row: its largest number is 127."""
-    scale = (table.abs().amax(dim=1) / 127).clamp(min=1e-30)
-    return {"table": (table / scale[:, None]).round().to(torch.int8), "scale": scale}
-
-
 def read_bag(folder: Path, config: dict[str, Any]) -> tuple[BagReader, BagTokens]:
-    """What `write_bag` wrote, with a table of numbers or a `quantized` one. Raises DamagedFile."""
+    """What `write_bag` wrote, with a table of numbers or one in 8 bits. Raises DamagedFile."""
     try:
         words = (folder / "words.txt").read_text("utf-8").split("\n")[:-1]
         tokens = BagTokens(words, **{key: config[key] for key in ("buckets", "min_n", "max_n")})

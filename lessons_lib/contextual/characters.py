@@ -4,7 +4,7 @@ Its weights are random, to be trained.
 
 LessonBERT learned its tokens from English, so nearly every Chinese character is [UNK] to it.
 Chinese BERTs have one token for each character; so has this one, whose table is made from the texts
-it will be trained on. Taught in lesson ``13_cosent``.
+it will be trained on. Used by the record ``su2022_cosent_table`` of lesson ``13_cosent``.
 """
 
 from __future__ import annotations

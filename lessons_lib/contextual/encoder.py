@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from ..core import Estimator, check_int, shown, track, warn_data
+from ..core import Estimator, check_int, check_memory, shown, track, warn_data
 from ..core.parameters import Choice, Flag, Given, Int
 from .numbering import Numbered, batches, numbered_rows
 from .pooling import Pooling
@@ -281,6 +281,9 @@ class ContextualEncoder(Estimator):
             raise ValueError(f"mask[{row}][0] is 0 although the row has tokens to read "
                              f"({len(wrong)} of {len(numbered)} rows); pooling='cls' and "
                              "'pooler' need position 0. Pad on the right")
+        check_memory(f"{len(poolings)} x {len(numbered):,} vectors of {self.dim:,} numbers",
+                     4 * len(poolings) * len(numbered) * self.dim, "Encode fewer texts at once, or "
+                     "into a file: encode_to")
         result = [np.zeros((len(numbered), self.dim), np.float32) for _ in poolings]
         read = [pooling.states(self.layers) for pooling in poolings]
         special = torch.tensor(sorted(self.tokenizer.special), device=self.reader.device)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core import DamagedFile, existing_path, read_json
 from .loading import lesson_bert_folder
+from .model_files import check_sums, settle
 from .tokenizer import WordPiece
 
 __all__ = ["Film", "load_film"]
@@ -52,13 +53,15 @@ class Film:
         return len(self.tokens)
 
 
-def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
+def load_film(name: str | os.PathLike = "lesson-bert", *, verify: bool = True) -> Film:
     """The film of a pre-training.
 
     Parameters
     ----------
     name : str or path, default "lesson-bert"
         Or the folder that `pretrain` wrote.
+    verify : bool, default True
+        Compare the files with the checksums of the card.
 
     Returns
     -------
@@ -76,7 +79,8 @@ def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    folder = lesson_bert_folder() if name == "lesson-bert" else existing_path(name)
+    folder = lesson_bert_folder() if name == "lesson-bert" else existing_path(name, name="name")
+    settle(folder)
     card, film = folder / "card.json", folder / "film.safetensors"
     if not film.is_file():
         raise DamagedFile(f"{folder} has no film: {film.name} is missing; models of `lessons "
@@ -84,7 +88,7 @@ def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     try:
         tensors = load_file(film)
         frames, numbers, counts = (tensors[key] for key in ("frames", "pieces", "counts"))
-    except (SafetensorError, KeyError) as error:
+    except (SafetensorError, KeyError, TypeError) as error:   # no bfloat16 here
         raise DamagedFile(f"{film} was cut or changed, or is no film: {error}") from error
     try:
         moments = read_json(card)["moments"]
@@ -99,6 +103,7 @@ def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
         raise DamagedFile(f"{folder}: film.safetensors has frames of shape {frames.shape} for "
                           f"{len(tokens)} moments of card.json and {len(numbers)} tokens; the "
                           "files are not of one training")
+    check_sums(folder, verify=verify)
     strings = WordPiece.load(folder).pieces
     if len(numbers) and int(numbers.max()) >= len(strings):
         raise DamagedFile(f"{folder}: film.safetensors names token {int(numbers.max())}, vocab.txt "

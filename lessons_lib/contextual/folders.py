@@ -7,21 +7,20 @@ which finds the folder of a name, and by the trainers.
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..core import (DamagedFile, check_choice, check_seed, read_json, sha256, torch_device,
-                    write_json)
-from .bag import KIND, BagReader, quantized, read_bag, write_bag
+from ..core import DamagedFile, check_choice, check_seed, checked_path, read_json, torch_device
+from ..core.eight_bits import quantized
+from .bag import KIND, BagReader, read_bag, write_bag
 from .encoder import TRUNCATIONS, ContextualEncoder
 from .interop import folder_settings, write_model, write_settings
 from .lesson_bert import BertSize, LessonBert
-from .model_files import (CARD, WEIGHTS, announce, check_sums, check_weights_are_safe, read_bert,
-                          read_config, read_other, read_weights)
+from .model_files import (CARD, WEIGHTS, check_sums, check_weights_are_safe, read_bert,
+                          read_config, read_other, read_weights, replaced, settle)
 from .numbering import Subwords, load_subwords
 from .pooling import Pooling
 from .readers import BertReader, OtherReader, Reader, is_plain_bert
@@ -42,13 +41,14 @@ def place_and_type(device: str, precision: str | None) -> tuple[torch.device, to
 def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
                precision: str | None = None, pooling: str | None = None,
                normalize: bool | None = None, max_length: int | None = None,
-               seed: int | None = None, **settings: Any) -> ContextualEncoder:
+               seed: int | None = None, verify: bool = True, **settings: Any) -> ContextualEncoder:
     """The encoder in a folder, with other settings of `ContextualEncoder`; None: what the folder
     says. With ``seed`` its weights are random. Raises as `load_encoder`.
     """
     place, dtype = place_and_type(device, precision)
     Pooling(pooling or "last", settings.get("layer"), settings.get("special_tokens", True))
     check_choice("truncation", settings.get("truncation", "warn"), TRUNCATIONS)
+    settle(folder)
     config, own = read_config(folder), folder_settings(folder)
     reader, tokenizer = _model_in(folder, config, seed)
     if tokenizer.highest >= reader.vocabulary:
@@ -56,7 +56,7 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
                           f"{tokenizer.highest:,}; the model's vocabulary has "
                           f"{reader.vocabulary:,}. Copy the tokenizer that belongs to the model")
     own.check_width(folder, reader.dim)
-    check_sums(folder)
+    check_sums(folder, verify=verify)
     reader.model.to(place, dtype).eval()
     card = folder / CARD
     return ContextualEncoder(
@@ -97,7 +97,7 @@ def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
             if "all_counts" not in set(film.keys()):
                 return None
             counts = film.get_tensor("all_counts").astype(np.int64)
-    except SafetensorError as error:
+    except (SafetensorError, TypeError) as error:
         raise DamagedFile(f"{path} was cut or changed: {error}") from error
     if counts.shape != (vocabulary,):
         raise DamagedFile(f"{path} has counts of {counts.shape} tokens; the model's vocabulary has "
@@ -113,34 +113,17 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card:
     not written: `load_encoder` takes them as arguments. Raises ValueError for weights beyond
     float16.
     """
-    target = Path(folder)
-    draft = target / f".draft-{os.getpid()}"
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
-    try:
+    about = dict(card)
+    with replaced(checked_path(folder, "folder"), about) as draft:
         bag = isinstance(encoder.reader, BagReader)
         if bag:
             write_bag(draft, encoder.reader.model, encoder.tokenizer)
         else:
             write_model(draft, encoder.reader, encoder.tokenizer, longest=encoder.longest)
-        dtype = _compact(draft / WEIGHTS) if compact else "float32"
+        about["dtype"] = _compact(draft / WEIGHTS) if compact else "float32"
         if not bag or encoder.normalize:          # a bag knows one pooling
             write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
                            normalize=encoder.normalize)
-        names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*")
-                       if path.is_file())
-        sums = {name: sha256(draft / name) for name in names}
-        plain = {name: digest for name, digest in sums.items() if "/" not in name}
-        announce(target, plain)
-        for name in names:
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(draft / name, target / name)
-        weights = target / WEIGHTS
-        write_json(target / CARD, card | {
-            "dtype": dtype, "bytes": weights.stat().st_size if weights.exists() else 0,
-            "sha256": sums.get(WEIGHTS), "files": plain})
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _compact(path: Path) -> str:
@@ -149,7 +132,8 @@ def _compact(path: Path) -> str:
 
     weights = read_weights(path)
     if "table" in weights:
-        save_file(quantized(weights["table"]), path, metadata={"format": "pt"})
+        table, scale = (torch.from_numpy(part) for part in quantized(weights["table"].numpy()))
+        save_file({"table": table, "scale": scale}, path, metadata={"format": "pt"})
         return "int8"
     weights = {name: value.half() for name, value in weights.items()}
     wide = [name for name, value in weights.items() if not torch.isfinite(value).all()]

@@ -94,7 +94,8 @@ class WordGuesser:
                 for places, shares in zip(best.indices.tolist(), best.values.tolist(), strict=True)]
 
 
-def load_guesser(name: str | os.PathLike = "lesson-bert", *, seed: int = 0) -> WordGuesser:
+def load_guesser(name: str | os.PathLike = "lesson-bert", *, seed: int = 0,
+                 verify: bool = True) -> WordGuesser:
     """A model with the heads of its pre-training, on the CPU.
 
     Parameters
@@ -103,6 +104,8 @@ def load_guesser(name: str | os.PathLike = "lesson-bert", *, seed: int = 0) -> W
         Or "lesson-bert-random", or the folder of a model that ``lessons pretrain`` wrote.
     seed : int >= 0, default 0
         Of the random initialisation of "lesson-bert-random".
+    verify : bool, default True
+        Compare the files with the checksums of the card.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def load_guesser(name: str | os.PathLike = "lesson-bert", *, seed: int = 0) -> W
     """
     folder = lesson_bert_folder() if name in ("lesson-bert", "lesson-bert-random") else name
     if name != "lesson-bert-random":
-        return WordGuesser(*load_bert(folder))
+        return WordGuesser(*load_bert(folder, verify=verify))
     size = BertSize.from_config(read_config(folder))
     return WordGuesser(LessonBertForPretraining(size, seed=check_seed(seed)),
                        WordPiece.load(folder))

@@ -9,6 +9,7 @@ itself there. The package is optional. Taught in lesson ``08_bert_sentence_vecto
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,8 +23,9 @@ from .numbering import Subwords
 from .pooling import LAST_K, POOLINGS, Pooling
 from .readers import BertReader, OtherReader, Reader, is_plain_bert
 
-__all__ = ["FolderSettings", "folder_settings", "from_sentence_transformers", "pooling_of",
-           "to_sentence_transformers", "write_model", "write_settings"]
+__all__ = ["FolderSettings", "check_counterpart", "folder_settings", "from_sentence_transformers",
+           "pooling_of", "sentence_transformers", "to_sentence_transformers", "write_model",
+           "write_settings"]
 
 MODES = {"last": "mean", "mean": "mean", "cls": "cls", "max": "max"}        # ours -> theirs
 FLAGS = {"pooling_mode_mean_tokens": "last", "pooling_mode_cls_token": "cls",
@@ -62,7 +64,7 @@ class FolderSettings:
 def folder_settings(folder: Path) -> FolderSettings:
     """The settings of a folder. Raises DamagedFile, ValueError for a module we do not know."""
     path = folder / "modules.json"
-    if not path.is_file():
+    if not is_there(path):
         return FolderSettings()
     modules = read_json(path, max_bytes=1_000_000)
     try:
@@ -84,6 +86,16 @@ def folder_settings(folder: Path) -> FolderSettings:
     key = next((key for key in WIDTHS if key in config), "")
     return FolderSettings(pooling_of(config, pooling), "Normalize" in names, _longest(folder),
                           config.get(key), key, pooling)
+
+
+def is_there(path: Path) -> bool:
+    """Whether a folder has a file of settings that it need not have. Raises DamagedFile for a link
+    to what is gone, or a folder in its place: read without it, the model would be another one.
+    """
+    if os.path.lexists(path) and not path.is_file():
+        what = "a link to what is not there" if path.is_symlink() else "no file"
+        raise DamagedFile(f"{path} is {what}; expected settings in JSON. Get the model again")
+    return path.is_file()
 
 
 def _object(path: Path) -> dict[str, Any]:
@@ -119,7 +131,7 @@ def pooling_of(config: dict[str, Any], where: object) -> str:
 
 def _longest(folder: Path) -> int | None:
     path = folder / "sentence_bert_config.json"
-    value = _object(path).get("max_seq_length") if path.is_file() else None
+    value = _object(path).get("max_seq_length") if is_there(path) else None
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
         raise DamagedFile(f"{path} says max_seq_length={shown(value)}; expected a whole number >= "
                           "1")
@@ -144,33 +156,45 @@ def write_settings(folder: Path, pooling: str, *, dim: int, longest: int, normal
                 for i, (path, kind) in enumerate(kinds)])
 
 
-def to_sentence_transformers(reader: Reader, tokenizer: Subwords, pooling: Pooling, *, longest: int,
-                             normalize: bool) -> Any:
-    """An encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32;
-    see `ContextualEncoder.to_sentence_transformers`.
-    """
+def sentence_transformers() -> Any:
+    """The package. Raises BackendUnavailable with the command that installs it."""
     try:
-        import sentence_transformers
-        from sentence_transformers.sentence_transformer import modules
+        import sentence_transformers as package
     except ImportError as error:
         raise BackendUnavailable(f"sentence-transformers 6 is not installed ({error}): pip install "
                                  "sentence-transformers==6.2.0") from error
+    return package
+
+
+def check_counterpart(reader: Reader, pooling: Pooling) -> None:
+    """Raise ValueError for an encoder that sentence-transformers has no modules for."""
     if not reader.per_token:
         raise ValueError(f"a {reader.kind} has no counterpart in sentence-transformers; write its "
-                         "vectors with encode_to")
+                         "vectors with encode_to, or the model with `lessons export --to onnx`")
     if pooling.name not in MODES or pooling.layer == 0 or not pooling.special_tokens:
         layer = "" if pooling.layer is None else f", layer={pooling.layer}"
         raise ValueError(f"pooling={pooling.name!r}{layer}, "
                          f"special_tokens={pooling.special_tokens} has no counterpart in "
                          "sentence-transformers; choose 'last', 'cls' or 'max' with special "
                          "tokens, of layer 1 or higher")
+
+
+def to_sentence_transformers(reader: Reader, tokenizer: Subwords, pooling: Pooling, *, longest: int,
+                             normalize: bool) -> Any:
+    """An encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32;
+    see `ContextualEncoder.to_sentence_transformers`.
+    """
+    package = sentence_transformers()
+    from sentence_transformers.sentence_transformer import modules
+
+    check_counterpart(reader, pooling)
     with tempfile.TemporaryDirectory() as folder:
         write_model(Path(folder), reader, tokenizer, longest=longest, layers=pooling.layer)
         first = modules.Transformer(folder, max_seq_length=longest,
                                     model_kwargs={"local_files_only": True, "dtype": torch.float32})
     parts = [first, modules.Pooling(reader.dim, MODES[pooling.name])]
     parts += [modules.Normalize()] if normalize else []
-    return sentence_transformers.SentenceTransformer(modules=parts, device="cpu")
+    return package.SentenceTransformer(modules=parts, device="cpu")
 
 
 def write_model(folder: Path, reader: Reader, tokenizer: Subwords, *, longest: int,

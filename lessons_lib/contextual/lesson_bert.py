@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..core import DamagedFile, check_float, check_int, check_seed
+from ..core import DamagedFile, check_float, check_int, check_memory, check_seed
 
 __all__ = ["BertSize", "LessonBert", "LessonBertForPretraining", "set_dropout"]
 
@@ -26,6 +26,7 @@ EPS = 1e-12               # of LayerNorm, as in BERT
 NAMES = {"vocabulary": "vocab_size", "dim": "hidden_size", "layers": "num_hidden_layers",
          "heads": "num_attention_heads", "feed_forward": "intermediate_size",
          "positions": "max_position_embeddings", "dropout": "hidden_dropout_prob"}
+SIZES = ("vocabulary", "dim", "layers", "heads", "feed_forward", "positions")
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,20 @@ class BertSize:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "dim", "layers", "heads", "feed_forward", "positions"):
+        for name in SIZES:
             # LayerNorm leaves nothing of a single number
             check_int(name, getattr(self, name), low=2 if name == "dim" else 1)
         check_float("dropout", self.dropout, low=0.0, high=0.9)
         if self.dim % self.heads:
             raise ValueError(f"dim={self.dim} does not divide into heads={self.heads}; expected a "
                              "multiple")
+
+    @property
+    def weights(self) -> int:
+        """How many numbers a model of these sizes learns, without its heads."""
+        of_block = (4 * self.dim + 2 * self.feed_forward + 9) * self.dim + self.feed_forward
+        rows = self.vocabulary + self.positions + 4            # segments and LayerNorm
+        return rows * self.dim + self.layers * of_block + (self.dim + 1) * self.dim
 
     def to_config(self) -> dict[str, Any]:
         """The content of a ``config.json`` that ``transformers.BertConfig`` reads.
@@ -199,6 +207,9 @@ class Block(nn.Module):
         return self.output(F.gelu(self.intermediate["dense"](x)), x)
 
 
+USUAL = BertSize(30_000)
+
+
 class LessonBert(nn.Module):
     """A BERT encoder; `hidden_states` gives every layer, ``forward`` the last.
 
@@ -212,6 +223,9 @@ class LessonBert(nn.Module):
 
     def __init__(self, size: BertSize, *, seed: int = 0) -> None:
         super().__init__()
+        largest = max(SIZES, key=lambda name: getattr(size, name) / getattr(USUAL, name))
+        check_memory(f"{size.weights:,} weights of a BERT of these sizes", 4 * size.weights,
+                     f"Lower {largest}={getattr(size, largest)}")
         self.size = size
         # no memory and no draws from the global generator until the weights are ours
         with torch.device("meta"):

@@ -33,7 +33,7 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
                  max_length: int | None = None, device: str = "auto", precision: str | None = None,
                  truncation: str = "warn", normalize: bool | None = None,
                  batch_invariant: bool = False, seed: int | None = None,
-                 download: bool = False) -> ContextualEncoder:
+                 download: bool = False, verify: bool = True) -> ContextualEncoder:
     """A contextual model as an encoder.
 
     Parameters
@@ -63,6 +63,8 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
         Of "lesson-bert-random" only, where None is 0.
     download : bool, default False
         Fetch a model of the hub into the cache of huggingface_hub first.
+    verify : bool, default True
+        Compare the files with the checksums of the folder's card (about 0.5 s per GB).
 
     Returns
     -------
@@ -92,7 +94,7 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
     return encoder_in(folder, name=called, device=device, precision=precision, pooling=pooling,
                       layer=layer, special_tokens=special_tokens, max_length=max_length,
                       truncation=truncation, normalize=normalize, batch_invariant=batch_invariant,
-                      seed=None if not random else 0 if seed is None else seed)
+                      verify=verify, seed=None if not random else 0 if seed is None else seed)
 
 
 def _folder(name: str | os.PathLike, download: bool) -> Path:

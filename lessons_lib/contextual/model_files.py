@@ -8,20 +8,25 @@ their name says. A missing, surplus or misshapen weight is an error, never a ran
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Collection, Mapping
+import shutil
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from ..core import DamagedFile, read_json, sha256, shown, write_json
+from ..core.files import check_file, file_sums, process_lives, writing
 from ..core.first_bytes import check_arrived
 from .lesson_bert import BertSize, LessonBert
 
-__all__ = ["CARD", "WEIGHTS", "announce", "check_names", "check_sizes", "check_sums",
+__all__ = ["CARD", "WEIGHTS", "check_names", "check_sizes", "check_sums",
            "check_weights_are_safe", "plain_names", "read_bert", "read_config", "read_other",
-           "read_weights"]
+           "read_weights", "replaced", "settle"]
 
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _PICKLE = re.compile(rb"\x80[\x02-\x05]|PK\x03\x04")
@@ -30,6 +35,8 @@ _CONVERT = ("Convert it where you trust it: "
 HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "vocab_", "mlm.", "generator_",
          "discriminator_")
 LARGEST_CONFIG = 5_000_000
+DRAFT = re.compile(r"\.draft-(\d{1,10})")          # a folder's name, with the writer's process id
+PATIENCE = 5.0                                   # seconds that a writer has to rename its files
 BLOCK = re.compile(r"encoder\.layer\.\d{1,6}\.")
 # Key of config.json -> a weight that has this size, and along which axis.
 SHAPES = {"vocab_size": ("embeddings.word_embeddings.weight", 0),
@@ -201,39 +208,132 @@ def check_numbers(path: Path, weights: dict[str, torch.Tensor]) -> None:
                           f"({', '.join(bad[:5])}); get it again, or train anew")
 
 
-def check_sums(folder: Path) -> None:
-    """Raise DamagedFile where a file of a model is not the one that its card was written for. A
-    card also says what its files become while a newer model is written over them, so that one that
-    was killed then can be read.
+def check_sums(folder: Path, *, verify: bool = True) -> None:
+    """Raise DamagedFile where a file of a model is not the one that its card was written for;
+    without verify only a missing one, or one of another size, is noticed.
     """
     path = folder / CARD
     card = read_json(path) if path.is_file() else {}
     if not isinstance(card, dict):
         raise DamagedFile(f"{path} holds {type(card).__name__}; expected what is known of the "
                           "model by name. Remove it, or get it again")
+    remedy = f"{CARD} says so. Get it again; if you changed it yourself, remove {CARD}"
+    try:
+        if not card.get("sums") or card.get("becomes"):
+            _check_digests(folder, card, remedy, verify)
+            return
+        for name, noted in card["sums"].items():
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise ValueError(f"{shown(name)} is no file of the folder")
+            if not (folder / name).is_file():
+                if name == WEIGHTS:               # who needs them notices; the control does not
+                    continue
+                raise DamagedFile(f"{folder} is incomplete: {name} is missing; {remedy}")
+            check_file(folder / name, noted, remedy=remedy, verify=verify)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, DamagedFile):
+            raise
+        raise DamagedFile(f"{path} does not say what its files are ({error!r:.80}). Remove it, or "
+                          "get it again") from error
+
+
+def _check_digests(folder: Path, card: Mapping[str, Any], remedy: str, verify: bool) -> None:
+    """The same for a card of before, which has the sha256 of files; one of a folder that is just
+    written over also says what they become."""
     files, becomes = ({} if not isinstance(card.get(key), dict) else card[key]
                        for key in ("files", "becomes"))
     known = files | ({WEIGHTS: card["sha256"]} if isinstance(card.get("sha256"), str) else {})
-    for name, expected in known.items():
-        if Path(name).name != name or not (folder / name).is_file():
-            continue
-        digest = sha256(folder / name)
-        if digest not in (expected, becomes.get(name)):
+    there = {name: sha256(folder / name) for name in (known | becomes if verify else ())
+             if Path(name).name == name and (folder / name).is_file()}
+    for name, digest in there.items():
+        if digest not in (known.get(name, digest), becomes.get(name)):
             raise DamagedFile(f"{folder / name} was changed or damaged: checksum {digest[:12]}…, "
-                              f"{CARD} says {str(expected)[:12]}…. Get it again; if "
-                              f"you changed it yourself, remove {CARD}")
+                              f"expected {str(known[name])[:12]}…; {remedy}")
+    if "draft" in card and not any(all(digest == one.get(name, digest) for name, digest
+                                       in there.items()) for one in (known, becomes)):
+        raise DamagedFile(f"{folder} holds files of two models: a save into it was cut off, and it "
+                          "cannot be finished without the right to write there. Save it again")
 
 
-def announce(folder: Path, sums: dict[str, str]) -> None:
-    """Say in the card of a model that is about to be written over what its files become (name ->
-    sha256), so that it stays readable meanwhile.
+@contextmanager
+def replaced(target: Path, card: dict[str, Any]) -> Iterator[Path]:
+    """A draft to fill inside of the folder of a model, whose files then take the places of those
+    there. ``card``, to which the block may add, gets the checksums of all files, and comes last.
+
+    A process that is killed leaves the old model whole; from the moment on at which the card names
+    the draft, the new one, since `settle` finishes what was begun.
     """
+    with writing(target):
+        target.mkdir(parents=True, exist_ok=True)
+    settle(target)
+    for former in target.glob(".draft-*"):
+        if (name := DRAFT.fullmatch(former.name)) and not _at_work(int(name[1])):
+            shutil.rmtree(former, ignore_errors=True)
+    draft, announced = target / f".draft-{os.getpid()}", False
+    with writing(target):
+        draft.mkdir()
     try:
-        former = read_json(folder / CARD)
-    except (OSError, DamagedFile):
-        return
-    if isinstance(former, dict):
-        write_json(folder / CARD, former | {"becomes": sums})
+        yield draft
+        names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*")
+                       if path.is_file())
+        sums = {name: file_sums(draft / name) for name in names}
+        for name in names:
+            with open(draft / name, "rb+") as file:
+                os.fsync(file.fileno())
+        weights = sums.get(WEIGHTS, {})
+        plain = {name: noted["sha256"] for name, noted in sums.items() if "/" not in name}
+        own = {name: value for name, value in card.items() if name not in ("becomes", "draft")}
+        write_json(draft / CARD, own | {
+            "bytes": weights.get("bytes", 0), "sha256": weights.get("sha256"), "files": plain,
+            "sums": sums})
+        try:
+            before = read_json(target / CARD)
+        except (OSError, DamagedFile):
+            before = {}
+        write_json(target / CARD, (before if isinstance(before, dict) else {})
+                   | {"becomes": plain, "draft": draft.name})
+        announced = True
+        _move(draft, target)
+    finally:
+        if not announced:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def settle(folder: Path) -> None:
+    """Finish a save into a folder whose process died while its files took their places; wait for
+    one that is at work.
+    """
+    until = time.monotonic() + PATIENCE
+    while draft := _announced(folder):
+        if not _at_work(int(DRAFT.fullmatch(draft.name)[1])) or time.monotonic() > until:
+            with suppress(OSError):               # nobody may write there: `check_sums` decides
+                _move(draft, folder)
+            return
+        time.sleep(0.02)
+
+
+def _announced(folder: Path) -> Path | None:
+    """The draft whose files are about to take the places of those in the folder."""
+    with suppress(OSError, DamagedFile, AttributeError, TypeError):
+        name = read_json(folder / CARD).get("draft", "")
+        if DRAFT.fullmatch(name) and (folder / name / CARD).is_file():
+            return folder / name
+    return None
+
+
+def _at_work(pid: int) -> bool:
+    return pid != os.getpid() and process_lives(pid)
+
+
+def _move(draft: Path, target: Path) -> None:
+    """Let files take their places, the card last; those that did already are no longer there."""
+    files = [path for path in draft.rglob("*") if path.is_file()]
+    for path in sorted(files, key=lambda path: (path == draft / CARD, path)):
+        place = target / path.relative_to(draft)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.replace(path, place)
+    shutil.rmtree(draft, ignore_errors=True)
 
 
 def check_names(path: Path, wanted: dict[str, tuple[int, ...]],

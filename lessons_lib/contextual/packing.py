@@ -76,12 +76,14 @@ class TokenStream:
                    extra={"pieces": self.tokenizer.pieces, "data": self.data})
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
+    def load(cls, path: str | os.PathLike, *, verify: bool = True) -> Self:
         """Read what `save` wrote.
 
         Parameters
         ----------
         path : str or path
+        verify : bool, default True
+            Compare every number with the checksums it was saved with (about 0.5 s per GB).
 
         Returns
         -------
@@ -91,7 +93,7 @@ class TokenStream:
         ------
         FileNotFoundError, DamagedFile
         """
-        settings, arrays, extra = load_model(path, "TokenStream")
+        settings, arrays, extra = load_model(path, "TokenStream", verify=verify)
         try:
             stream = cls(WordPiece(extra["pieces"]), arrays["ids"],
                          np.unpackbits(arrays["starts"], count=settings["n"]).astype(bool),

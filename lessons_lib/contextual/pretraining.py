@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from ..core import (asked_to_stop, atomic_open, available_cores, check_choice, check_float,
-                    check_kind, fingerprint, save_model, torch_device)
+                    check_kind, checked_path, fingerprint, save_model, torch_device)
 from ..core.gradient_run import newest_state
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
@@ -105,7 +105,7 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
     if isinstance(recipe, str):
         recipe = RECIPES[check_choice("recipe", recipe, RECIPES)]
     check_kind("recipe", recipe, Recipe, f"a Recipe, or the name of one: {', '.join(RECIPES)}")
-    folder = Path(out)
+    folder = checked_path(out, "out")
     check_start(folder, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes,
                 stop_after_minutes=stop_after_minutes)
     limit = float("inf") if stop_after_minutes is None else 60 * stop_after_minutes

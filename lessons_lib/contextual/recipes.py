@@ -19,10 +19,10 @@ __all__ = ["RECIPES", "Recipe", "doublings", "moments"]
 
 
 CHECKED = {
-    "row": Int(low=8), "batch": Int(), "tokens": Int(), "learning_rate": Float(above=0),
+    "row": Int(low=8), "batch": Int(), "tokens": Int(high=10**13), "learning_rate": Float(above=0),
     "clip": Float(above=0), "masked": Float(above=0, high=0.5), "warmup": Float(low=0, high=0.9),
     "weight_decay": Float(low=0), "dropout_from": Float(low=0, high=1),
-    "precision": Choice("float32", "bfloat16"),
+    "precision": Choice("float32", "bfloat16"), "word_table": Choice("random", "skip-gram"),
     "whole_words": Flag(), "next_sentence": Flag(), "compiled": Flag(), "seed": Seed()}
 
 
@@ -58,6 +58,8 @@ class Recipe:
     next_sentence : bool, default False
         Two segments a row, and the head that tells whether they belong together.
     precision : {"float32", "bfloat16"}
+    word_table : {"random", "skip-gram"}
+        What the vectors of whole words begin as: random, or the course's skip-gram.
     compiled : bool, default False
         By ``torch.compile``.
     seed : int >= 0, default 0
@@ -86,6 +88,7 @@ class Recipe:
     whole_words: bool = False
     next_sentence: bool = False
     precision: str = "float32"
+    word_table: str = "random"
     compiled: bool = False
     seed: int = 0
 

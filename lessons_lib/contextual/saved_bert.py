@@ -7,31 +7,26 @@ well as `load_bert`. Used from lesson ``08_bert_sentence_vectors`` on.
 
 from __future__ import annotations
 
-import hashlib
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..core import DamagedFile, TrainingDiverged, atomic_open, existing_path, sha256, write_json
+from ..core import DamagedFile, TrainingDiverged, checked_path, existing_path, write_json
 from .lesson_bert import BertSize, LessonBertForPretraining
-from .model_files import (CARD, WEIGHTS, announce, check_names, check_sizes, check_sums,
-                          plain_names, read_config, read_weights)
+from .model_files import (WEIGHTS, check_names, check_sizes, check_sums, plain_names, read_config,
+                          read_weights, replaced, settle)
 from .tokenizer import WordPiece
 
 __all__ = ["load_bert", "save_bert"]
-
-# whose checksums stand in the card beside those of weights and film
-KEPT = ("config.json", "tokenizer.json", "vocab.txt")
 
 
 def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokenizer: WordPiece, *,
               card: dict[str, Any], film: dict[str, np.ndarray] | None = None) -> None:
     """Write a model: weights (float16), tokenizer, config, film, and at last its card.
 
-    A model that is there stays readable at every moment: its card first says what its files become.
+    A model that is there is read at every moment, or this one, see `model_files.replaced`.
 
     Parameters
     ----------
@@ -51,7 +46,6 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
     """
     from safetensors.numpy import save
 
-    target = Path(folder)
     weights = {name: value.detach().cpu().to(torch.float16).numpy()
                for name, value in model.state_dict().items()}
     wide = sorted(name for name, value in weights.items() if not np.isfinite(value).all())
@@ -59,28 +53,24 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
         raise TrainingDiverged(f"{len(wide)} weights are beyond the 65,504 of float16 "
                                f"({', '.join(wide[:5])}); nothing was written. Train with a "
                                "smaller learning_rate")
-    content = {WEIGHTS: save(weights, metadata={"format": "pt"})}
-    if film is not None:
-        content["film.safetensors"] = save({name: np.ascontiguousarray(array)
-                                            for name, array in film.items()})
-    sums = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
-    announce(target, sums)
-    for name, data in content.items():
-        with atomic_open(target / name, "wb") as file:
-            file.write(data)
-    tokenizer.save(target)
-    write_json(target / "config.json", model.bert.size.to_config())
-    files = sums | {name: sha256(target / name) for name in KEPT}
-    write_json(target / CARD, card | {"bytes": len(content[WEIGHTS]), "sha256": sums[WEIGHTS],
-                                      "dtype": "float16", "files": files})
+    with replaced(checked_path(folder, "folder"), card | {"dtype": "float16"}) as draft:
+        (draft / WEIGHTS).write_bytes(save(weights, metadata={"format": "pt"}))
+        if film is not None:
+            (draft / "film.safetensors").write_bytes(save(
+                {name: np.ascontiguousarray(array) for name, array in film.items()}))
+        tokenizer.save(draft)
+        write_json(draft / "config.json", model.bert.size.to_config())
 
 
-def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, WordPiece]:
+def load_bert(folder: str | os.PathLike, *,
+              verify: bool = True) -> tuple[LessonBertForPretraining, WordPiece]:
     """Read model (float32, on the CPU, no dropout) and tokenizer.
 
     Parameters
     ----------
     folder : str or path
+    verify : bool, default True
+        Compare the files with the checksums of the card (about 0.5 s per GB).
 
     Returns
     -------
@@ -93,7 +83,8 @@ def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, Word
         A file is missing, cut or changed; sizes or names of weights are not those that
         ``config.json`` asks for.
     """
-    path = existing_path(folder)
+    path = existing_path(folder, name="folder")
+    settle(path)
     for name in ("config.json", WEIGHTS):
         if not (path / name).is_file():
             raise DamagedFile(f"{path} holds no LessonBert: {name} is missing")
@@ -107,6 +98,6 @@ def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, Word
     if len(tokenizer) != model.bert.size.vocabulary:
         raise DamagedFile(f"{path}: vocab.txt has {len(tokenizer)} tokens, config.json says "
                           f"vocab_size={model.bert.size.vocabulary}")
-    check_sums(path)
+    check_sums(path, verify=verify)
     model.load_state_dict({name: value.float() for name, value in weights.items()})
     return model.eval(), tokenizer

@@ -12,13 +12,12 @@ import os
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from ..core import (DamagedFile, check_int, checked_batches, checked_texts, existing_path,
-                    write_json, write_text)
+from ..core import (DamagedFile, check_int, checked_batches, checked_path, checked_texts,
+                    existing_path, read_json, write_json, write_text)
 
 __all__ = ["SPECIAL", "WordPiece"]
 
@@ -141,7 +140,7 @@ class WordPiece:
         folder : str or path
             Gets ``tokenizer.json``, ``vocab.txt`` and ``tokenizer_config.json``.
         """
-        target = Path(folder)
+        target = checked_path(folder, "folder")
         write_text(target / "tokenizer.json", self.engine.to_str(pretty=True) + "\n")
         write_text(target / "vocab.txt", "".join(f"{token}\n" for token in self.pieces))
         write_json(target / "tokenizer_config.json",
@@ -149,7 +148,7 @@ class WordPiece:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Self:
-        """Read ``vocab.txt``.
+        """Read ``vocab.txt``, whose tokens have to be those of ``tokenizer.json`` beside it.
 
         Parameters
         ----------
@@ -163,15 +162,22 @@ class WordPiece:
         ------
         FileNotFoundError
         DamagedFile
-            The file is missing or not of this kind.
+            The file is missing or not of this kind, or the two differ.
         """
-        path = existing_path(folder) / "vocab.txt"
+        path = existing_path(folder, name="folder") / "vocab.txt"
         if not path.is_file():
             raise DamagedFile(f"{path.parent} has no tokenizer: vocab.txt is missing")
         try:
-            return cls(path.read_text("utf-8").removesuffix("\n").split("\n"))
+            read = cls(path.read_text("utf-8").removesuffix("\n").split("\n"))
         except ValueError as error:
             raise DamagedFile(f"{path}: {error}") from error
+        twin = path.with_name("tokenizer.json")
+        content = read_json(twin) if twin.is_file() else {}
+        model = content.get("model") if isinstance(content, dict) else None
+        numbered = {token: i for i, token in enumerate(read.pieces)}
+        if isinstance(model, dict) and model.get("vocab") != numbered:
+            raise DamagedFile(f"{path} and {twin.name} are not of one tokenizer; save it again")
+        return read
 
 
 def _engine(vocabulary: dict[str, int]) -> Any:

@@ -16,7 +16,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..core import TrainingDiverged, gradient_run
+from ..core import TrainingDiverged, generator, gradient_run
+from ..datasets import load
+from ..vectors import WordVectors
 from .lesson_bert import LessonBertForPretraining, set_dropout
 from .masking import Masked, mask_rows
 from .packing import Rows, TokenStream
@@ -24,7 +26,7 @@ from .ranks import Ranks
 from .recipes import Recipe, doublings, moments
 from .statistics import sampled_pieces, table_frame, table_statistics
 
-__all__ = ["Training"]
+__all__ = ["Training", "start_from"]
 
 HELD_OUT_ROWS = 512
 FAR = 10.0            # times the loss of guessing: no sound run comes near it, not even at first
@@ -53,6 +55,22 @@ class Record(gradient_run.Record):
     seen: list[dict[str, Any]] = field(default_factory=list)
 
 
+@torch.no_grad()
+def start_from(table: Tensor, subwords: list[str], vectors: WordVectors, *, seed: int = 0) -> None:
+    """Give every subword that is a whole word the direction of its vector, in place: centred,
+    turned into the dimension of the table by orthonormal rows, and with the norm the subword had.
+    The others keep what they are.
+    """
+    rows = [i for i, subword in enumerate(subwords) if subword in vectors]
+    known = vectors[[subwords[i] for i in rows]].astype(np.float64)
+    known -= known.mean(axis=0)
+    wide, narrow = max(known.shape[1], table.shape[1]), min(known.shape[1], table.shape[1])
+    turn = np.linalg.qr(generator(seed).normal(size=(wide, narrow)))[0]
+    known = known @ (turn if known.shape[1] == wide else turn.T)
+    there = torch.from_numpy(known).to(table)
+    table[rows] = F.normalize(there, dim=1) * table[rows].norm(dim=1, keepdim=True)
+
+
 class Training(gradient_run.GradientRun):
     """Model, optimizer and record of one run; ranks are this process and its device."""
 
@@ -60,6 +78,9 @@ class Training(gradient_run.GradientRun):
 
     def __init__(self, recipe: Recipe, stream: TokenStream, ranks: Ranks) -> None:
         model = LessonBertForPretraining(recipe.size(len(stream.tokenizer)), seed=recipe.seed)
+        if recipe.word_table != "random":
+            start_from(model.bert.embeddings.word_embeddings.weight, stream.tokenizer.pieces,
+                       load("course-vectors", model=recipe.word_table), seed=recipe.seed)
         super().__init__(model.to(ranks.device).train(), Record(), steps=recipe.steps,
                          every=max(1, recipe.steps // CURVE_POINTS), items=recipe.tokens_per_step,
                          learning_rate=recipe.learning_rate, weight_decay=recipe.weight_decay,

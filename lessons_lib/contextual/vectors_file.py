@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import shutil
 import warnings
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from ..core import (DamagedFile, DataWarning, Encoder, check_int, check_kind, checked_batches,
-                    read_json, shown, track, warn_data, write_json)
+                    checked_path, read_json, shown, track, warn_data, write_json)
+from ..core.files import writing
 from ..core.locks import locked
 
 __all__ = ["encode_to"]
@@ -64,13 +65,13 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
     """
     check_int("batch_size", batch_size)
     check_kind("encoder", encoder, Encoder, "an encoder, with name, dim and encode")
-    target = Path(path)
+    target = checked_path(path)
     if target.suffix != ".npy":
         raise ValueError(f"path={str(path)!r} ends in {target.suffix!r}; expected a file that ends "
                          "in '.npy'")
     batches = checked_batches(texts, name="texts", allow_empty=True, size=TEXTS_AT_ONCE)
     total = len(texts) if hasattr(texts, "__len__") else None
-    with _explained(target), locked(target):
+    with writing(target, state="What was encoded is kept: the same call goes on"), locked(target):
         rows = _Rows(target, encoder)
         with _one_warning() as heard:
             for batch in track(batches, total=total, label=f"encode {target.name}", show=progress,
@@ -81,21 +82,6 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
     return np.load(target, mmap_mode="r")
 
 
-@contextmanager
-def _explained(target: Path) -> Iterator[None]:
-    """Say of an error of the disk which file it was about, and that what is there stays."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None:                   # one of ours, which says so itself
-            raise
-        existing = next(folder for folder in (target.parent, *target.parents) if folder.exists())
-        free = shutil.disk_usage(existing).free
-        raise type(error)(error.errno, f"cannot write {target}: {error.strerror}; {free:,} bytes "
-                          "are free there. What was encoded is kept: the same call goes on"
-                          ) from error
-
-
 class _Rows:
     """The file on its way, and its card."""
 
@@ -104,11 +90,13 @@ class _Rows:
         self.card_file = target.with_name(f"{target.name}.json")
         self.dim, self.about = int(encoder.dim), _about(encoder)
         self.finished, self.n, self.at = target.exists(), 0, 0
+        self.sums: list[int] = []                 # crc32 of the rows of each part
         self.known: list[list[Any]] = self._known()
         if self.finished:
             self._check_size(self.target)
         else:
             self._cut()
+        self._check_rows(self.target if self.finished else self.part)
 
     def _known(self) -> list[list[Any]]:
         """Number and checksum of the texts of each part. Raises ValueError for another encoder's.
@@ -121,6 +109,7 @@ class _Rows:
         card = read_json(self.card_file)
         try:
             known = [[int(n), str(digest)] for n, digest in card["parts"]]
+            self.sums = [int(number) for number in card.get("sums", ())]    # none, once
             about, version = card["encoder"], int(card["format"])
             same = (about["settings"] == self.about["settings"]
                     and np.allclose(about["probe"], self.about["probe"], rtol=1e-3, atol=1e-6))
@@ -144,6 +133,18 @@ class _Rows:
         if size != expected:
             raise DamagedFile(f"{path} was cut or changed: {size:,} bytes found, {expected:,} "
                               f"expected. Remove it and {self.card_file.name}, and begin anew")
+
+    def _check_rows(self, path: Path) -> None:
+        """Raise DamagedFile where rows are not those that were written."""
+        at = 0
+        with open(path, "rb") as file:
+            file.seek(len(self._header(0)))
+            for (n, _), noted in zip(self.known, self.sums, strict=False):    # old: none
+                if zlib.crc32(file.read(self._row * n)) != noted:
+                    raise DamagedFile(f"{path} was changed or damaged in rows {at:,} to "
+                                      f"{at + n:,}. Remove it and {self.card_file.name}, and "
+                                      "begin anew")
+                at += n
 
     @property
     def _row(self) -> int:
@@ -184,8 +185,8 @@ class _Rows:
         else:
             self._write(encoder.encode(batch, batch_size=batch_size), len(batch))
             self.known.append(mark)
-            write_json(self.card_file,
-                       {"format": FORMAT, "encoder": self.about, "parts": self.known})
+            write_json(self.card_file, {"format": FORMAT, "encoder": self.about,
+                                        "parts": self.known, "sums": self.sums})
         self.n, self.at = self.n + len(batch), self.at + 1
 
     def _write(self, vectors: Any, n: int) -> None:
@@ -197,6 +198,8 @@ class _Rows:
             file.write(array.data)
             file.flush()
             os.fsync(file.fileno())
+        if len(self.sums) == len(self.known):     # one that an earlier version began has none
+            self.sums.append(zlib.crc32(array.data))
 
     def finish(self) -> None:
         """Give the file its name. Raises ValueError where there were fewer texts than before."""

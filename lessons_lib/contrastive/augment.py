@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..core import check_float, check_int, check_kind, shown
+from ..core import check_float, check_int, check_kind, check_memory, shown
 from ..text.stop_words import ENGLISH
 from ..vectors import WordVectors
 
@@ -294,7 +294,8 @@ def eda(text: str, synonyms: Synonyms, *, share: float = 0.1, n: int = 9, rng: n
     list of str
         n + 1 texts, the original as the last.
     """
-    check_int("n", n)
+    n = check_int("n", n)
+    check_memory(f"{n:,} texts", 50 * n, f"Lower n={n}")
     made = []
     for _ in range(n // 4 + 1):
         made += [replace_synonyms(text, synonyms, share, rng=rng, words=words),

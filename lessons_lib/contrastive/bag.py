@@ -13,7 +13,7 @@ import torch
 
 from ..contextual import ContextualEncoder
 from ..contextual.bag import BagOfParts, BagReader, BagTokens
-from ..core import check_float, check_int, check_kind, generator
+from ..core import check_float, check_int, check_kind, check_memory, generator
 from ..datasets import load
 from ..vectors import WordVectors
 
@@ -65,7 +65,7 @@ def trainable_bag(vectors: WordVectors | None = None, counts: Mapping[str, int] 
     >>> import lessons_lib as ll
     >>> bag = ll.contrastive.trainable_bag(buckets=1024)
     >>> bag.encode(["a cat sleeps", "a dog sleeps"]).shape
-    (2, 100)
+    (2, 200)
     """
     check_float("a", a, low=0, open_low=True)
     check_int("buckets", buckets, low=0)
@@ -82,6 +82,8 @@ def trainable_bag(vectors: WordVectors | None = None, counts: Mapping[str, int] 
     if random:
         norms, table = np.linalg.norm(table, axis=1, keepdims=True), rng.normal(size=table.shape)
         table *= norms / np.linalg.norm(table, axis=1, keepdims=True)
+    check_memory(f"{buckets:,} rows of n-grams of {vectors.dim:,} numbers",
+                 12 * buckets * vectors.dim, f"Lower buckets={buckets}")
     ngrams = NGRAM_SCALE * np.abs(table).mean() * rng.normal(size=(buckets, vectors.dim))
     whole = torch.from_numpy(np.concatenate([table, ngrams]).astype(np.float32))
     return ContextualEncoder(

@@ -29,6 +29,8 @@ from .training import Objective
 
 __all__ = ["Distil", "bag_for", "principal_rotation"]
 
+WORDS = 20_000              # of a bag that is taught, so that 256 numbers of each stay below 12 MB
+
 
 def principal_rotation(vectors: np.ndarray, dim: int) -> np.ndarray:
     """The ``dim`` orthonormal directions (d, dim) in which vectors (n, d) are largest: ``vectors @
@@ -57,7 +59,7 @@ def bag_for(teacher: Encoder, vectors: np.ndarray, *, dim: int | None = None,
     buckets : int >= 0, default 24,576
         Rows for character n-grams; with 20,000 words of 256 numbers they make 11 MB in 8 bits.
     words : sequence of str, optional
-        None: the 20,000 of the course's vectors.
+        None: the 20,000 most frequent of the course's vectors.
     seed : int >= 0, default 0
         Of the rows of n-grams.
 
@@ -72,7 +74,7 @@ def bag_for(teacher: Encoder, vectors: np.ndarray, *, dim: int | None = None,
     unit = _unit(vectors)
     directions = principal_rotation(unit, min(256, unit.shape[1]) if dim is None
                                     else check_int("dim", dim))
-    words = load("course-vectors").tokens if words is None else list(words)
+    words = load("course-vectors").tokens[:WORDS] if words is None else list(words)
     alone = teacher.encode(words)
     table = (alone - alone.mean(axis=0)) @ directions
     return trainable_bag(WordVectors(words, table), buckets=buckets, seed=seed)

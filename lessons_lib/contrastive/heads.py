@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..core import check_int, check_seed
+from ..core import check_int, check_memory, check_seed
 from .losses import checked_features, pair_features, softmax_loss
 
 __all__ = ["HEAD", "Classifier", "MlpHead"]
@@ -30,8 +30,10 @@ class Classifier(nn.Module):
                  seed: int = 0) -> None:
         super().__init__()
         self.features = checked_features(features)
-        self.weight, self.bias = _start(check_int("classes", classes, low=2),
-                                        len(self.features) * check_int("dim", dim), seed)
+        classes, dim = check_int("classes", classes, low=2), check_int("dim", dim)
+        check_memory(f"weights of {classes:,} classes", 4 * classes * len(self.features) * dim,
+                     f"Lower classes={classes} or dim={dim}")
+        self.weight, self.bias = _start(classes, len(self.features) * dim, seed)
 
     def forward(self, u: Tensor, v: Tensor) -> Tensor:
         """Scores (n, classes) of pairs u, v (n, dim)."""
@@ -47,7 +49,9 @@ class MlpHead(nn.Module):
 
     def __init__(self, dim: int, *, seed: int = 0) -> None:
         super().__init__()
-        self.weight, self.bias = _start(check_int("dim", dim), dim, seed)
+        dim = check_int("dim", dim)
+        check_memory(f"{dim:,} x {dim:,} weights", 4 * dim * dim, f"Lower dim={dim}")
+        self.weight, self.bias = _start(dim, dim, seed)
 
     def forward(self, x: Tensor) -> Tensor:
         """(n, dim) to (n, dim)."""

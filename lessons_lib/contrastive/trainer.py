@@ -21,10 +21,12 @@ from ..contextual import ContextualEncoder, Pooling
 from ..contextual.folders import encoder_in
 from ..contextual.ranks import Ranks, joined
 from ..contextual.folders import save_encoder
-from ..core import DamagedFile, existing_path, read_json, save_model, shown, torch_device
+from ..core import (DamagedFile, checked_path, existing_path, read_json, save_model, shown, taken,
+                    torch_device, write_json)
+from ..core.checks import MOST
 from ..core.gradient_run import GradientEstimator, newest_state, weights_of
 from ..core.learned import Learned
-from ..core.parameters import Choice, Float, Given, Int
+from ..core.parameters import Choice, Count, Float, Given, Int
 from ..datasets import SentencePairs
 from .examples import Examples, Order
 from .history import History, Watch
@@ -37,6 +39,7 @@ RUNS = ("run-a", "run-b")       # written in turn: when the last is damaged, one
 NOTES = 8                       # with dev pairs, unless evaluate_every says otherwise
 LINES = 20                      # without them, when a note costs nothing
 NO_SETTINGS = ("encoder", "augment")              # of a trainer that are no JSON
+BEGUN = "run on its way"                            # in the card of an encoder without its run
 OF_ENCODER = ("name", "pooling", "layer", "special_tokens", "max_length", "truncation", "normalize",
               "batch_invariant")
 
@@ -56,8 +59,8 @@ class Trainer(GradientEstimator):
     dropout = Float(0.1, "share of units left out while learning; None: as the model has", low=0,
                     high=0.9, optional=True)
     batch_size = Int(64, "examples of a step, over all processes", low=2)
-    epochs = Float(1.0, "also parts of one", above=0)
-    steps = Int(None, "instead of epochs")
+    epochs = Float(1.0, "also parts of one", above=0, high=MOST)
+    steps = Count(None, "instead of epochs")
     learning_rate = Float(2e-5, "of AdamW, reached after ``warmup``, then falling to 0 in a "
                                 "straight line", above=0)
     warmup = Float(0.1, "share of the steps", low=0, high=0.9)
@@ -197,6 +200,10 @@ class Trainer(GradientEstimator):
                           max_length=self.max_length, precision=self.precision)
         objective = self._objective(learner, examples)
         steps = self.steps or max(1, math.ceil(round(self.epochs * order.per_epoch, 6)))
+        self._check_patience(steps)
+        if self.evaluate_every is not None:
+            taken("evaluate_every", self.evaluate_every, steps, f"the run has {steps:,} steps",
+                  stacklevel=5)
         lines = LINES if watch.dev is None else NOTES
         plan = Plan(steps, self.learning_rate, self.warmup, self.weight_decay, self.clip,
                     self.chunk, self.evaluate_every or max(1, steps // lines), self.patience,
@@ -291,15 +298,16 @@ class Trainer(GradientEstimator):
             The folder holds somebody else's model.
         """
         self._check_fitted("encoder_")
-        folder, settings = Path(path), self._same_settings()
-        there = [name for name in ("model.safetensors", "config.json") if (folder / name).exists()]
-        if there and not holds_run(folder):
-            raise FileExistsError(f"{folder} holds a model already ({there[0]}), which would be "
+        folder, settings = checked_path(path), self._same_settings()
+        if there := another_model(folder):
+            raise FileExistsError(f"{folder} holds a model already ({there}), which would be "
                                   "written over; choose another folder")
         arrays, noted = self._state
         if self._finished:                        # what is left to do with it needs no optimizer
             arrays = {n: array for n, array in arrays.items() if n.startswith("model.objective.")}
-        save_encoder(folder, self.encoder_, card=self._card())
+        first, card = not holds_run(folder), self._card()
+        # until its run is there, too, the encoder is nobody's: a killed save can be done again
+        save_encoder(folder, self.encoder_, card=card | {BEGUN: True} if first else card)
         plain = {name: str(value) if isinstance(value, float) and math.isinf(value) else value
                  for name, value in settings.items() if name not in NO_SETTINGS}
         older, newer = sorted(RUNS, key=lambda name: _number(folder / name))
@@ -309,6 +317,9 @@ class Trainer(GradientEstimator):
             "classes": list(vars(self).get("classes_", ())),
             "encoder": {name: getattr(self.encoder, name) for name in OF_ENCODER},
             "trained": {name: getattr(self.encoder_, name) for name in OF_ENCODER}})
+        if first:
+            whole = read_json(folder / "card.json")
+            write_json(folder / "card.json", {k: v for k, v in whole.items() if k != BEGUN})
         if self._finished:
             shutil.rmtree(folder / newer, ignore_errors=True)
 
@@ -321,7 +332,7 @@ class Trainer(GradientEstimator):
         return card if math.isnan(best) else card | {"dev spearman": round(best, 4)}
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
+    def load(cls, path: str | os.PathLike, *, verify: bool = True) -> Self:
         """Read what `save` wrote.
 
         ``encoder`` is then the trained one, from which another `fit` would begin.
@@ -329,6 +340,8 @@ class Trainer(GradientEstimator):
         Parameters
         ----------
         path : str or path
+        verify : bool, default True
+            Compare every number with the checksums it was saved with (about 0.5 s per GB).
 
         Returns
         -------
@@ -349,9 +362,10 @@ class Trainer(GradientEstimator):
             raise DamagedFile(f"{folder} is not a saved {cls.__name__}: neither {RUNS[0]} nor "
                               f"{RUNS[1]} holds a run. An encoder alone is read by "
                               "ll.contextual.load_encoder")
-        _, (settings, arrays, extra) = newest_state([folder / name for name in RUNS], cls.__name__)
+        _, (settings, arrays, extra) = newest_state([folder / name for name in RUNS], cls.__name__,
+                                                      verify=verify)
         try:
-            encoder = encoder_in(folder, precision="float32").set_params(card=None,
+            encoder = encoder_in(folder, precision="float32", verify=verify).set_params(card=None,
                                                                          **extra["encoder"])
             trainer = cls(encoder.check(), **{
                 name: float(value) if value in ("inf", "-inf") else value
@@ -382,6 +396,20 @@ class Trainer(GradientEstimator):
             learner.load_state_dict(weights_of(arrays, prefix))
             trained = learner.encoder()
         self.encoder_ = ContextualEncoder(**trained.get_params() | extra["trained"]).check()
+
+
+def another_model(folder: Path) -> str:
+    """A file of a model that no run of ours wrote, or is about to write; "" where there is none."""
+    names = ("model.safetensors", "config.json", "model.json")
+    there = next((name for name in names if (folder / name).exists()), "")
+    if not there or holds_run(folder):
+        return ""
+    try:
+        card = read_json(folder / "card.json")
+    except (FileNotFoundError, DamagedFile):
+        return there
+    return "" if isinstance(card, dict) and (
+        card.get(BEGUN) is True or list(card) == ["becomes", "draft"]) else there
 
 
 def holds_run(folder: str | os.PathLike) -> bool:

@@ -19,8 +19,13 @@ import numpy as np
 
 from .errors import DataWarning
 
-__all__ = ["check_array", "check_choice", "check_float", "check_int", "check_kind", "check_seed",
-           "nearest_name", "shown", "unknown_keyword", "warn_data"]
+__all__ = ["MOST", "check_array", "check_choice", "check_float", "check_int", "check_kind",
+           "check_most", "check_rounds", "check_seed", "check_threads", "nearest_name", "shown",
+           "taken", "unknown_keyword", "warn_data"]
+
+MOST = 1_000_000_000                             # of a whole number that somebody may mean
+ORDINARY = 1000                                  # up to this a setting says no word about the data
+MOST_THREADS = 1024                              # more than any machine has cores for
 
 
 def shown(value: object, limit: int = 60) -> str:
@@ -84,6 +89,101 @@ def check_int(name: str, value: object, *, low: int = 1, high: int | None = None
     if value < low or (high is not None and value > high):
         raise ValueError(f"{name}={shown(value)} is out of range; expected {allowed}")
     return int(value)
+
+
+def check_most(name: str, number: float, remedy: str = "") -> Any:
+    """Refuse a number beyond `MOST`, which is a slip of the hand.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    number : int or float
+    remedy : str, default ""
+        What to write instead.
+
+    Returns
+    -------
+    int or float
+        The number.
+
+    Raises
+    ------
+    ValueError
+    """
+    if number > MOST:
+        more = f". {remedy}" if remedy else ""
+        raise ValueError(f"{name}={shown(number)} is out of range; expected at most {MOST:,}{more}")
+    return number
+
+
+def check_rounds(name: str, value: object, *, low: int = 1) -> int:
+    """Check how often something is to be done: a whole number in [low, `MOST`].
+
+    Parameters
+    ----------
+    name, value : the argument
+    low : int, default 1
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError, ValueError
+        Beyond `MOST` with how a run without end is written.
+    """
+    return check_most(name, check_int(name, value, low=low), "For a run that only Ctrl-C ends: "
+                      f"{name}=10**9; what was learned by then is kept")
+
+
+def check_threads(value: object) -> int:
+    """Check for a number of threads, each of which takes memory.
+
+    Parameters
+    ----------
+    value : int in [1, 1024]
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    return check_int("threads", value, high=MOST_THREADS)
+
+
+def taken(name: str, value: int, possible: int, held: str, *, stacklevel: int = 3) -> int:
+    """What is taken for a setting that says how far to go, and goes further than the data: what
+    they hold, with one DataWarning.
+
+    This is the rule for all such settings. What decides the shape of a result (``dim``, ``k``) is
+    refused instead where the data cannot fill it, and what cuts work into parts (``batch_size``)
+    may be as large as one likes.
+
+    Parameters
+    ----------
+    name, value : the setting
+    possible : int
+        The most that changes anything.
+    held : str
+        What the data hold, in words: "the longest text has 7 words".
+    stacklevel : int, default 3
+        As in `warn_data`.
+
+    Returns
+    -------
+    int
+        ``value`` up to 1000, as defaults are, and up to ``possible``; else ``possible``.
+    """
+    if value <= max(possible, ORDINARY):
+        return value
+    warn_data(f"{name}={shown(value)} goes beyond the data: {held}; {possible:,} is taken",
+              stacklevel=stacklevel + 1)
+    return possible
 
 
 def check_seed(value: object) -> int:

@@ -1,8 +1,8 @@
 """What this machine offers: processor, memory, accelerator and the versions that matter, as one
 small record.
 
-Torch is asked only when it is wanted: importing it takes seconds. Shown by ``lessons doctor`` and
-by lesson ``00_start_here``.
+Torch is asked only when it is wanted: importing it takes seconds. Shown by ``lessons doctor``,
+which lesson ``00_start_here`` names.
 """
 
 from __future__ import annotations

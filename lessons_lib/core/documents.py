@@ -6,6 +6,7 @@ Used by every method that reads texts.
 from __future__ import annotations
 
 import itertools
+import sys
 import math
 from collections.abc import Iterable, Iterator, Mapping, Set
 
@@ -143,7 +144,7 @@ def checked_batches(documents: Iterable[str], *, name: str = "documents", allow_
 
     def checked() -> Iterator[list[str]]:
         items, first = _items(documents), 0
-        while batch := list(itertools.islice(items, size)):
+        while batch := list(itertools.islice(items, min(size, sys.maxsize))):
             yield batch if plain(batch) else list(checked_texts(batch, name=name, first=first))
             first += len(batch)
         if first == 0 and not allow_empty:

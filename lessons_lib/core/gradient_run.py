@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from .checks import shown, warn_data
+from .checks import shown, taken, warn_data
 from .errors import DamagedFile, TrainingDiverged
 from .estimator import Estimator
 from .files import read_json
@@ -227,7 +227,8 @@ def _with_nan(value: Any) -> Any:
     return math.nan if value is None else value
 
 
-def newest_state(folders: Sequence[Path], kind: str) -> tuple[Path, tuple[Any, Any, Any]]:
+def newest_state(folders: Sequence[Path], kind: str, *,
+                 verify: bool = True) -> tuple[Path, tuple[Any, Any, Any]]:
     """The newest sound one of the states of a run, which are saved into folders in turn.
 
     One that is damaged is left aside, with a DataWarning where it may be newer. Returns its folder,
@@ -244,7 +245,7 @@ def newest_state(folders: Sequence[Path], kind: str) -> tuple[Path, tuple[Any, A
     there = [folder for folder in folders if (folder / CARD).is_file()]
     for folder in sorted(there, key=number, reverse=True):
         try:
-            state = load_model(folder, kind)
+            state = load_model(folder, kind, verify=verify)
         except (DamagedFile, FileNotFoundError) as error:
             damaged.append(str(error))
             continue
@@ -312,6 +313,11 @@ class GradientEstimator(Estimator):
             self._hand_over(training)
         if not training.finished:                  # this process was asked to stop, or another one
             raise KeyboardInterrupt
+
+    def _check_patience(self, steps: int) -> None:
+        """Warn of a patience that a run of so many steps cannot try."""
+        if self.patience is not None:
+            taken("patience", self.patience, steps, f"the run has {steps:,} steps", stacklevel=6)
 
     def _same_settings(self) -> dict[str, Any]:
         """The settings. Raises ValueError where they differ from those of the fit."""

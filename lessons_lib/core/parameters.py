@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from .checks import check_choice, check_float, check_int, shown, unknown_keyword
+from .checks import (MOST_THREADS, check_choice, check_float, check_int, check_most, check_rounds,
+                     shown, unknown_keyword)
 
-__all__ = ["Choice", "Flag", "Float", "Floats", "Given", "Int", "Packed", "Parameter", "Seed",
-           "make_init", "numpydoc_table", "with_sections"]
+__all__ = ["Choice", "Count", "Flag", "Float", "Floats", "Given", "Int", "Packed", "Parameter",
+           "Seed", "Threads", "make_init", "numpydoc_table", "with_sections"]
 
 REQUIRED = inspect.Parameter.empty
 
@@ -83,7 +84,9 @@ class Parameter:
 
 
 class Int(Parameter):
-    """A whole number of at least ``low``, and at most ``high`` where there is one."""
+    """A whole number of at least ``low``, and at most ``high``; None: at most `checks.MOST`, beyond
+    which nobody means it. What data and memory cannot hold below that is told where they are known.
+    """
 
     annotation = int
 
@@ -94,18 +97,39 @@ class Int(Parameter):
 
     def checked(self, name: str, value: Any) -> int:
         """The value as an int."""
-        return check_int(name, value, low=self.low, high=self.high)
+        number = check_int(name, value, low=self.low, high=self.high)
+        return number if self.high is not None else check_most(name, number)
 
     def allowed(self) -> str:
         """``int >= low`` or ``int in [low, high]``."""
         return f"int >= {self.low}" if self.high is None else f"int in [{self.low}, {self.high}]"
 
 
+class Count(Int):
+    """How often something is done: epochs, steps, sweeps, iterations. Any number up to `MOST` is
+    begun, the bar says how long it will take, and Ctrl-C keeps what was learned."""
+
+    def checked(self, name: str, value: Any) -> int:
+        """The value as an int."""
+        return check_rounds(name, value, low=self.low)
+
+
+class Threads(Int):
+    """A number of threads, or None: all cores."""
+
+    def __init__(self, default: Any = 1, doc: str = "") -> None:
+        super().__init__(default, doc, high=MOST_THREADS)
+
+
 class Seed(Int):
-    """A seed: every draw comes from it, so a run can be repeated."""
+    """A seed: every draw comes from it, so a run can be repeated. It may have any size."""
 
     def __init__(self, default: int = 0, doc: str = "equal seeds give equal results") -> None:
         super().__init__(default, doc, low=0)
+
+    def checked(self, name: str, value: Any) -> int:
+        """The value as an int."""
+        return check_int(name, value, low=0)
 
 
 class Float(Parameter):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -114,9 +115,9 @@ def run_through(model: Any, parts: Sequence[Any], learn: Callable[[Run, Any], tu
     """
     if model._run.part == len(parts):              # interrupted between the last part and its epoch
         model._run = model._run.after_epoch()
-    epochs, per_epoch = int(model.epochs), sum(map(size, parts))
-    left = [part for _ in range(model._run.epoch, epochs) for part in parts][model._run.part:]
-    done = per_epoch * model._run.epoch + sum(map(size, parts[:model._run.part]))
+    epochs, per_epoch, begun = int(model.epochs), sum(map(size, parts)), model._run
+    left = islice((part for _ in range(begun.epoch, epochs) for part in parts), begun.part, None)
+    done = per_epoch * begun.epoch + sum(map(size, parts[:begun.part]))
     spare = [tensor.clone() for tensor in tensors]
     try:
         for part in track(left, total=per_epoch * epochs, label=model.name, show=model.progress,

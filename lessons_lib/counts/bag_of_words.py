@@ -17,10 +17,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from ..core import check_int, checked_batches, shown, track
+from ..core import check_int, check_memory, checked_batches, shown, track, warn_data
+from ..core.checks import ORDINARY, check_most
 from ..core.estimator import SavedEstimator
 from ..core.learned import Strings
-from ..core.parameters import Choice, Flag, Given, Int
+from ..core.parameters import Choice, Flag, Given, Int, Threads
 from ..text.growing_array import GrowingCounts
 from ..text.normalise import check_text, checked_form
 from ..text.scanner import Buffers, Oddities, checked_threads, scanned_blocks
@@ -36,11 +37,13 @@ def _ngram_range(name: str, value: Any) -> tuple[int, int]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise TypeError(f"{name}={shown(value)} is no pair; expected (shortest, longest), such as "
                         "(1, 2)")
-    low, high = (check_int(f"{name}[{i}]", end, low=-(2**62)) for i, end in enumerate(value))
+    for i, end in enumerate(value):                # whole numbers; the range of both is told below
+        check_int(f"{name}[{i}]", end, low=min(1, end) if isinstance(end, numbers.Integral) else 1)
+    low, high = map(int, value)
     if not 1 <= low <= high:
         raise ValueError(f"{name}=({low}, {high}) is out of range; expected 1 <= shortest <= "
                          "longest")
-    return low, high
+    return low, check_most(f"{name}[1]", high)
 
 
 def _share_or_count(name: str, value: Any) -> Any:
@@ -160,7 +163,7 @@ class BagOfWords(SavedEstimator):
     normalise = Given(None, "make one token of different spellings of 'café'",
                       kind="'NFC' or another form of Unicode",
                       check=lambda name, value: checked_form(value))
-    threads = Int(None, "None: all cores; the result is the same")
+    threads = Threads(None, "None: all cores; the result is the same")
 
     vocabulary_ = Columns("columns", doc="token -> column, alphabetical")
 
@@ -215,7 +218,7 @@ class BagOfWords(SavedEstimator):
     def _learn(self, documents: Iterable[str],
                keep_rows: bool) -> tuple[dict[str, Any], sparse.csr_matrix | None]:
         """The attributes that a fit sets, and the matrix, which need not be kept."""
-        given = self._check_settings()["vocabulary"]
+        given, high = self._check_settings()["vocabulary"], self._settings_now()["ngram_range"][1]
         analysis = Analysis(self._settings_now())
         if given is not None:
             matrix = self._place(Placement.of(given, analysis), analysis, len(given),
@@ -223,6 +226,9 @@ class BagOfWords(SavedEstimator):
             return self._as_learned(given), matrix
         counted = self._count(analysis, checked_batches(documents), keep_rows=keep_rows)
         features = self._kept(counted)
+        if high > ORDINARY:
+            warn_data(f"ngram_range={shown(self.ngram_range)} goes beyond the data: no n-gram is "
+                      "longer than its text; all are counted")
         column_of = np.full(len(counted.table), -1, dtype=np.int32)
         column_of[features] = np.arange(len(features))
         # names are spelled while compiled loops place the cells
@@ -393,15 +399,11 @@ class BagOfWords(SavedEstimator):
         MemoryError
             The vectors are mostly zeros and may not fit: the bytes needed, and those free.
         """
-        import psutil
-
         dim, rows = self.dim, self.transform(texts)
         check_int("batch_size", batch_size)
-        needed, free = rows.shape[0] * dim * 4, psutil.virtual_memory().available
-        if needed > free:
-            raise MemoryError(f"{rows.shape[0]:,} dense vectors of {dim:,} numbers need {needed:,} "
-                              f"bytes, {free:,} are free. Use transform (sparse), encode fewer "
-                              "texts at once, or lower max_features")
+        check_memory(f"{rows.shape[0]:,} dense vectors of {dim:,} numbers",
+                     rows.shape[0] * dim * 4, "Use transform (sparse), encode fewer texts at once, "
+                     "or lower max_features")
         vectors = np.zeros((rows.shape[0], dim), dtype=np.float32)
         batches = range(0, rows.shape[0], batch_size)
         for first in track(batches, total=len(batches), label="encode", show=progress):

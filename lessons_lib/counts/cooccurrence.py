@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import psutil
 from scipy import sparse
 
-from ..core import check_choice, check_int, shown
+from ..core import check_choice, check_int, check_threads, free_memory, shown, taken
 from ..core.parameters import Flag
 from ..core.paths import cache_folder
 from .cooccurrence_stream import Nonzeros, Task, count_nonzeros, weights_by_distance
@@ -66,7 +65,7 @@ def cooccurrence(corpus: Corpus, window: int = 5, *, symmetric: bool = True,
     dtype = np.int64 if weighting == "uniform" else np.float64
     offsets, columns, values = counted(corpus, window, symmetric=symmetric, weighting=weighting,
                                        threads=threads, dtype=dtype,
-                                       memory=psutil.virtual_memory().available)
+                                       memory=max(1, free_memory()))
     return sparse.csr_matrix((values, columns, offsets), shape=(len(offsets) - 1,) * 2)
 
 
@@ -75,12 +74,14 @@ def counted(corpus: Corpus, window: int, *, symmetric: bool, weighting: str, thr
     """Check the arguments of `cooccurrence` and count: offsets, columns, values of type ``dtype``;
     beyond ``memory`` bytes in nameless files in ``folder``.
     """
-    window, threads = check_int("window", window), check_int("threads", threads)
+    window, threads = check_int("window", window), check_threads(threads)
     memory = check_int("memory", memory)
     symmetric = Flag().check("symmetric", symmetric)
     harmonic = check_choice("weighting", weighting, ("uniform", "harmonic")) == "harmonic"
     token_ids, offsets, n_words = _checked_corpus(corpus)
-    window = min(window, max(len(token_ids) - 1, 1))          # a wider one reaches no further
+    reach = max(len(token_ids) - 1, 1)                        # a wider one reaches no further
+    window = min(taken("window", window, reach, f"the corpus has {len(token_ids):,} tokens",
+                       stacklevel=4), reach)
     weights, unit = weights_by_distance(window, len(token_ids), harmonic)
     task = Task(token_ids, offsets, n_words, weights, unit, 1 if symmetric else -1, np.dtype(dtype))
     return count_nonzeros(task, memory=memory, folder=folder or cache_folder(), threads=threads)

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from ..core import check_array, check_int, generator, shown, track
+from ..core import check_array, check_int, check_memory, generator, shown, taken, track
 from ..core.estimator import SavedEstimator
 from ..core.learned import Array, Learned
 from ..core.parameters import Choice, Given, Int, Seed
@@ -86,7 +86,8 @@ class LSA(SavedEstimator):
                              "TfIdf(sublinear_tf=True)", kind="estimator", check=_counts_estimator)
     scale = Choice(*SCALES, doc="how strong directions count: 'singular' gives U S (document "
                                 "products as in X), 'root' U sqrt(S), 'none' U")
-    n_iter = Int(5, "power iterations; more is closer to the exact decomposition", low=0)
+    n_iter = Int(5, "power iterations; more is closer to the exact decomposition", low=0,
+                 high=10_000, remedy="The exact one: oversamples=min(n, V)")
     oversamples = Int(20, "directions computed beyond dim", low=0)
     seed = Seed()
 
@@ -160,11 +161,21 @@ class LSA(SavedEstimator):
     def _decompose(self, matrix: sparse.csr_matrix | np.ndarray) -> tuple[np.ndarray, ...]:
         """V_k^T, S_k, and the share of each direction."""
         from sklearn.utils.extmath import randomized_svd
+        from threadpoolctl import threadpool_limits
 
+        most = min(matrix.shape)
+        oversamples = taken("oversamples", self.oversamples, most, f"a matrix of shape "
+                            f"{matrix.shape} has {most:,} directions", stacklevel=5)
+        check_memory(f"{self.dim:,} + {oversamples:,} directions of a matrix of shape "
+                     f"{matrix.shape}", 8 * sum(matrix.shape) * (self.dim + oversamples),
+                     f"Lower dim={self.dim} or oversamples={self.oversamples}")
         start = int(generator(self.seed).integers(2**32))     # scikit-learn's seeds end at 2^32
-        _, s, vt = randomized_svd(matrix, self.dim, n_oversamples=self.oversamples,
-                                  n_iter=self.n_iter, power_iteration_normalizer="QR",
-                                  flip_sign=False, random_state=start)
+        # A tall thin QR gains little from a second thread, and where no core is free for it the
+        # two wait for each other: nine times the processor time.
+        with threadpool_limits(limits=1, user_api="blas"):
+            _, s, vt = randomized_svd(matrix, self.dim, n_oversamples=oversamples,
+                                      n_iter=self.n_iter, power_iteration_normalizer="QR",
+                                      flip_sign=False, random_state=start)
         beyond_rank = s <= (s[0] * max(matrix.shape) * np.finfo(np.float64).eps)
         s[beyond_rank], vt[beyond_rank] = 0.0, 0.0            # directions of rounding noise
         largest = vt[np.arange(len(vt)), np.abs(vt).argmax(axis=1)]
@@ -216,6 +227,8 @@ class LSA(SavedEstimator):
         self._check_fitted("components_")
         check_int("batch_size", batch_size)
         matrix = self._vectorized(texts)
+        check_memory(f"{matrix.shape[0]:,} vectors of {self.dim_:,} numbers",
+                     4 * matrix.shape[0] * self.dim_, "Encode fewer texts at once")
         vectors = np.empty((matrix.shape[0], self.dim_), dtype=np.float32)
         for start in track(range(0, len(vectors), batch_size), label=self.name, show=progress):
             vectors[start : start + batch_size] = self._project(matrix[start : start + batch_size])

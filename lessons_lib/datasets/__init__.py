@@ -12,15 +12,16 @@ import importlib
 from typing import Any
 
 _NAMES = {
+    "beir": ("read_beir",),
     "loading": ("load",),
     "registry": ("Dataset", "RegisteredFile", "dataset_names", "registered"),
     "resolve": ("checksum_of",),
     "catalogue": ("DatasetRow", "FileState", "conditions", "get", "list_datasets", "verify"),
     "publishers": ("publishers_table",),
     "receipts": ("Receipt", "notice", "receipt_of"),
-    "records": ("Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs",
-                "SpaceStatistics", "StreamedDocuments", "Triplets", "WordCounts", "WordPairs",
-                "WordPieces"),
+    "records": ("Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "Questions",
+                "RetrievalSet", "SentencePairs", "SpaceStatistics", "StreamedDocuments", "Triplets",
+                "WordCounts", "WordPairs", "WordPieces"),
     "synthetic": ("LanguageSettings", "SyntheticLanguage", "synthetic_language"),
     "synthetic_planes": ("bent_log_density", "synthetic_plane")}
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
-from ..core import (DamagedFile, DataMissing, DownloadFailed, cache_folder, read_json, sha256,
-                    shown, warn_data, write_json)
+from ..core import (DamagedFile, DataMissing, DownloadFailed, cache_folder, checked_path,
+                    read_json, sha256, shown, warn_data, write_json)
 from .canonical import RowSums, row_sums_of
 from .conversion import downloads, make_file
 from .download import checked_source, copy, fetch, locked
@@ -273,7 +273,7 @@ def _base(source: object) -> str | Path | None:
     if "://" in base:
         return checked_source(base).rstrip("/")
     try:
-        folder = Path(base).expanduser().resolve()
+        folder = checked_path(base, "source").resolve()
     except RuntimeError as error:  # links in a circle, or no such user
         raise FileNotFoundError(f"source={shown(base)} leads nowhere: {error}") from error
     if not folder.is_dir():

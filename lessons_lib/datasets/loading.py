@@ -22,9 +22,10 @@ import numpy as np
 from ..core import (PROJECT, DamagedFile, DataMissing, check_choice, check_int, read_json, shown,
                     unknown_keyword)
 from ..vectors import WordVectors, read_compact
-from .records import (Analogies, ContextualStatistics, Documents, LabelledPairs, SentencePairs,
-                      SpaceStatistics, StreamedDocuments, Triplets, WordCounts, WordPairs,
-                      WordPieces)
+from .beir import retrieval_set
+from .records import (Analogies, ContextualStatistics, Documents, LabelledPairs, Questions,
+                      RetrievalSet, SentencePairs, SpaceStatistics, StreamedDocuments, Triplets,
+                      WordCounts, WordPairs, WordPieces)
 from .registry import Dataset, RegisteredFile, registered
 from .resolve import bundled_files, find_all, missing, packaged_files, place_of
 from .tables import Table, iterate_lines, read_table, read_text
@@ -63,21 +64,22 @@ def load(name: str, split: str | None = None, *, download: bool = False, **selec
     name : str
         See ``dataset_names()``.
     split : {"train", "dev", "test", "all"}, optional
-        Where the set has it. None: "test" for graded sentence pairs, "train" for lee and
-        course-nli, else "all".
+        Where the set has it. None: "test" for graded sentence pairs and questions, "train" for
+        lee and course-nli, else "all".
     download : bool, default False
         Fetch missing files into the cache first.
     **selection : str
         A filter the set has: ``dataset=`` (zh-pairs, nli-pairs, word-similarity), ``task=``
         (senteval), ``source=`` (nli), ``shards=`` (wiki; a list of int), ``model=`` and
-        ``statistic=`` (contextual-statistics), ``model=`` (course-vectors: "skip-gram", "glove").
+        ``statistic=`` (contextual-statistics), ``model=`` (course-vectors: "skip-gram", "glove"),
+        ``kind=`` (course-questions: "words", "name", "paraphrase").
 
     Returns
     -------
     a record, as the kind of the set
-        SentencePairs, LabelledPairs, Triplets, Documents, StreamedDocuments, WordPairs, Analogies,
-        WordCounts, vectors.WordVectors, ContextualStatistics, SpaceStatistics or WordPieces; the
-        folder (Path) of a model.
+        SentencePairs, LabelledPairs, Triplets, Documents, StreamedDocuments, Questions,
+        RetrievalSet, WordPairs, Analogies, WordCounts, vectors.WordVectors, ContextualStatistics,
+        SpaceStatistics or WordPieces; the folder (Path) of a model.
 
     Raises
     ------
@@ -234,6 +236,27 @@ def _nli_pairs(request: _Request) -> LabelledPairs:
     sources = [source for source, table in tables.items() for _ in range(len(table))]
     columns = _joined(list(tables.values()))
     return LabelledPairs(*map(columns.pop, needed), sources, **request.named, columns=columns)
+
+
+def _questions(request: _Request) -> Questions:
+    """One row for each place that answers; further places of a question follow the first."""
+    table = _rows(request, request.paths[0], ("question", "kind", "article", "answer"))
+    places: dict[str, list[tuple[str, str]]] = {}
+    kinds = dict(zip(table["question"], table["kind"], strict=True))
+    cells = (table[name] for name in ("question", "article", "answer"))
+    for question, title, quote in zip(*cells, strict=True):
+        places.setdefault(question, []).append((title, quote))
+    return Questions(list(places), list(map(tuple, places.values())), **request.named,
+                     columns={"kind": list(kinds.values())})
+
+
+def _retrieval(request: _Request) -> RetrievalSet:
+    """Documents, questions, and the grades of one split or of all, in three tables."""
+    documents, questions, answers = request.paths
+    return retrieval_set(
+        read_table(documents, ("id", "title", "text")), read_table(questions, ("id", "text")),
+        _rows(request, answers, ("question", "document", "grade")), **request.named,
+        what=f"{answers}, row")
 
 
 # ------------------------------------------------------------------------------------- documents
@@ -452,9 +475,10 @@ def _word_pieces(request: _Request) -> WordPieces:
 
 LOADERS: dict[str, Callable[[_Request], Any]] = {
     "sentence pairs": _sentence_pairs, "triplets": _triplets, "labelled pairs": _labelled_pairs,
-    "nli pairs": _nli_pairs, "documents": _documents, "lee": _lee, "word pairs": _word_pairs,
-    "analogies": _analogies, "word counts": _word_counts, "vectors": _vectors,
-    "course vectors": _course_vectors, "model": _model_folder, "word pieces": _word_pieces,
+    "nli pairs": _nli_pairs, "questions": _questions, "retrieval": _retrieval,
+    "documents": _documents, "lee": _lee, "word pairs": _word_pairs, "analogies": _analogies,
+    "word counts": _word_counts, "vectors": _vectors, "course vectors": _course_vectors,
+    "model": _model_folder, "word pieces": _word_pieces,
     "contextual statistics": _contextual_statistics, "space statistics": _space_statistics,
     "streamed articles": _streamed(_articles),
     "streamed lines": _streamed(lambda path: filter(None, iterate_lines(path))),

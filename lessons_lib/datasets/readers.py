@@ -86,14 +86,15 @@ def _picked(cells: Mapping[str, Any] | Sequence[str], columns: Mapping[str, str]
 
 
 def table(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
-    """Rows of fields; ``columns`` by place, or ours = theirs where there is a header line."""
+    """Rows of fields; ``columns`` by place, or ours = theirs where there is a header line. With the
+    ``delimiter`` "" any white space parts fields, as much of it as there is."""
     (name,), columns = part["files"], part["columns"]
     delimiter, encoding = part.get("delimiter", "\t"), part.get("encoding", "utf-8")
     if part.get("quoted"):
         csv.field_size_limit(1 << 24)
         rows = csv.reader(io.StringIO(files.text(name, encoding), newline=""), delimiter=delimiter)
     else:
-        rows = (line.split(delimiter) for line in files.lines(name, encoding))
+        rows = (line.split(delimiter or None) for line in files.lines(name, encoding))
     header = next(rows, []) if isinstance(columns, Mapping) else None
     for number, cells in enumerate(rows, start=1):
         if header is not None:
@@ -157,6 +158,41 @@ def lines(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
             got = f"{name}, line {number}: {shown(line)}"
             raise DamagedFile(f"{got}; expected a label, a space and a text")
         yield {"label": label.partition(":")[0], "text": text}
+
+
+def marked(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
+    """Records of SMART's test collections: a line ".I" and a number, then fields, each after a line
+    with its mark, such as ".W", in the order of ``marks``. ``columns``: ours = the mark; "I" is
+    the record's own number, "#" its place in the file, from 1. A mark that stands again or too late
+    is a slip inside a text and is left out; ``unrepeated`` = [field, field]: the second without the
+    first, where it begins with it."""
+    (name,), marks = part["files"], part["marks"]
+    records: list[dict[str, list[str]]] = []
+    field = ""
+    for number, line in enumerate(files.lines(name, part.get("encoding", "utf-8")), start=1):
+        begin = re.fullmatch(r"\.I +(\d+) *", line)
+        mark = line.rstrip()[1:] if re.fullmatch(r"\.[A-Z] *", line) else ""
+        if begin:
+            field = ""
+            records.append({"I": [str(int(begin[1]))], "#": [str(len(records) + 1)]})
+        elif mark and (not records or mark not in marks):
+            raise DamagedFile(f"{name}, line {number}: {shown(line)}; expected a number after .I, "
+                              f"then {', '.join('.' + m for m in marks)}")
+        elif mark and (not field or marks.index(mark) > marks.index(field)):
+            field = mark
+            records[-1][field] = []
+        elif not mark and field:
+            records[-1][field] += line.split()
+        elif not mark and line.strip():
+            raise DamagedFile(f"{name}, line {number}: {shown(line)} belongs to no field; expected "
+                              ".I and a number")
+    for record in records:
+        if part.get("unrepeated"):
+            first, second = (record.get(key, []) for key in part["unrepeated"])
+            if second[:len(first)] == first:
+                record[part["unrepeated"][1]] = second[len(first):]
+        cells = {key: " ".join(words) for key, words in record.items()}
+        yield _picked(cells, part["columns"], f"{name}, .I {cells['I']}")
 
 
 def tree(files: Files, part: Mapping[str, Any]) -> Iterable[Row]:
@@ -272,6 +308,7 @@ READERS: dict[str, Callable[[Files, Mapping[str, Any]], Iterable[Row]]] = {
     "parquet": parquet,
     "parallel": parallel,
     "lines": lines,
+    "marked": marked,
     "tree": tree,
     "triplets": triplets,
     "wikipedia dump": wikipedia_dump,

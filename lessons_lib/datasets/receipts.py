@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..core import DamagedFile, read_json, sha256, write_json
+from ..core import DamagedFile, checked_path, read_json, sha256, write_json
 
 __all__ = ["Receipt", "notice", "place_of_receipt", "receipt_of", "write_receipt"]
 
@@ -68,6 +68,7 @@ def receipt_of(path: Path) -> Receipt | None:
     -------
     Receipt, or None: it was not made here, or is another by now
     """
+    path = checked_path(path)
     try:
         raw = read_json(place_of_receipt(path))
         receipt = Receipt(**(raw | {"missing": tuple(map(str, raw["missing"]))}))

@@ -8,6 +8,7 @@ take a small part of any set in the same way. Used from lesson 00 on.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice
@@ -18,9 +19,9 @@ import numpy as np
 
 from ..core import check_array, check_int, shown
 
-__all__ = ["Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs",
-           "SpaceStatistics", "StreamedDocuments", "Triplets", "WordCounts", "WordPairs",
-           "WordPieces"]
+__all__ = ["Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "Questions",
+           "RetrievalSet", "SentencePairs", "SpaceStatistics", "StreamedDocuments", "Triplets",
+           "WordCounts", "WordPairs", "WordPieces"]
 
 
 # How a field with an entry per row is declared: as it is, or becoming a read-only array of a type.
@@ -192,6 +193,112 @@ class Documents(_Columns):
 
 
 @dataclass(frozen=True, eq=False)
+class RetrievalSet(_Columns):
+    """Questions, the texts to look in, and which of them answer.
+
+    Parameters
+    ----------
+    question : list of str
+    relevant : list of dict, one for each question
+        Row of ``documents`` -> grade > 0; what is not named has grade 0.
+    documents : Documents
+    name, split : str
+    columns : dict of list of str, what else is known of each question: id, kind, …
+    """
+
+    question: list[str] = field(**COLUMN)
+    relevant: list[dict[int, float]] = field(**COLUMN)
+    documents: Documents = field(repr=False)
+    name: str = ""
+    split: str = "all"
+    columns: dict[str, list[str]] = field(default_factory=dict, **COLUMN)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n = len(self.documents)
+        for i, grades in enumerate(self.relevant):
+            for row, grade in grades.items():
+                if not 0 <= row < n or not grade > 0:
+                    raise ValueError(f"relevant[{i}] has {row!r}: {grade!r}; expected rows from 0 "
+                                     f"to {n - 1} of documents with grades > 0")
+
+
+@dataclass(frozen=True, eq=False)
+class Questions(_Columns):
+    """Questions about a collection of texts, each with quotes of the places that answer it.
+
+    A quote stands for its place in the text, whatever passages the text is cut into: `judged` says
+    which of them hold it.
+
+    Parameters
+    ----------
+    question : list of str
+    answers : list of tuple of (title, quote)
+        For each question one place or more, each right by itself.
+    name, split : str
+    columns : dict of list of str, what else the file says per question: kind
+    """
+
+    question: list[str] = field(**COLUMN)
+    answers: list[tuple[tuple[str, str], ...]] = field(**COLUMN)
+    name: str = ""
+    split: str = "all"
+    columns: dict[str, list[str]] = field(default_factory=dict, **COLUMN)
+
+    def judged(self, documents: Documents,
+               passages: Sequence[Sequence[tuple[str, int, int]]]) -> RetrievalSet:
+        """The questions with the passages that answer them.
+
+        Parameters
+        ----------
+        documents : Documents with titles
+            The collection that the questions are about.
+        passages : sequence, for each text the passages it was cut into: (text, start, end)
+            As ``search.split_passages`` makes them.
+
+        Returns
+        -------
+        RetrievalSet
+            Its documents are all passages in order, with the titles of their texts. Grade 1 for
+            those that hold a quote whole; where none does, for those that hold most of it.
+
+        Raises
+        ------
+        ValueError
+            Numbers differ, no titles; a quote does not stand in its text, or more than once.
+        """
+        if len(set(documents.titles or ())) != len(documents) or len(passages) != len(documents):
+            raise ValueError(f"passages has {len(passages)} texts and documents {len(documents)} "
+                             f"with {len(set(documents.titles or ()))} different titles; expected "
+                             "as many of each")
+        first, rows = 0, {}
+        for title, text, parts in zip(documents.titles, documents, passages, strict=True):
+            rows[title] = text, first, parts
+            first += len(parts)
+        relevant = [dict.fromkeys((row for title, quote in places
+                                   for row in _holding(quote, title, rows)), 1.0)
+                    for places in self.answers]
+        titles = [title for title, (_, _, parts) in rows.items() for _ in parts]
+        texts = [part[0] for _, _, parts in rows.values() for part in parts]
+        return RetrievalSet(self.question, relevant, Documents(texts, titles=titles), self.name,
+                            self.split, self.columns)
+
+
+def _holding(quote: str, title: str, rows: dict[str, tuple[str, int, Any]]) -> list[int]:
+    """The rows of the passages that hold a quote, or most of it. Raises ValueError for a title or a
+    quote that is not there, or not once."""
+    text, first, parts = rows.get(title, ("", 0, ()))
+    if (times := text.count(quote)) != 1:
+        raise ValueError(f"documents: {shown(quote)} stands {times} times in {title!r}; expected "
+                         "once. Are they the texts that the questions were written on?")
+    start = text.index(quote)
+    end = start + len(quote)
+    held = [min(part[2], end) - max(part[1], start) for part in parts]
+    most = max([1, *held])
+    return [first + i for i, n in enumerate(held) if n == most]
+
+
+@dataclass(frozen=True, eq=False)
 class StreamedDocuments:
     """Texts read anew from their files at each iteration: 50 million words need no memory.
 
@@ -246,7 +353,8 @@ class StreamedDocuments:
         ------
         TypeError, ValueError : ``n`` is no int >= 1
         """
-        return Documents(list(islice(self, check_int("n", n))), name=self.name, split=self.split)
+        some = islice(self, min(check_int("n", n), sys.maxsize))
+        return Documents(list(some), name=self.name, split=self.split)
 
 
 @dataclass(frozen=True, eq=False)

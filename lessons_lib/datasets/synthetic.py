@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import check_float, check_int, check_seed, children, shown, unknown_keyword
+from ..core import (check_float, check_int, check_memory, check_seed, children, shown,
+                    unknown_keyword)
 from ..text.stop_words import ENGLISH
 from .records import SentencePairs, Triplets
 
@@ -221,7 +222,7 @@ def synthetic_language(seed: int = 0, **settings: Any) -> SyntheticLanguage:
         if name not in allowed:
             raise unknown_keyword("synthetic_language", name, allowed)
     chosen = LanguageSettings(**settings)
-    _check_memory(chosen)
+    _check_fits(chosen)
     words_rng, documents_rng, pairs_rng, triplets_rng = children(seed, 4)
     lexicon = _lexicon(chosen, words_rng)
     table = _SentenceTable(lexicon, chosen.n_scenes, words_rng)
@@ -236,24 +237,19 @@ def synthetic_language(seed: int = 0, **settings: Any) -> SyntheticLanguage:
         **_documents(chosen, table, documents_rng))
 
 
-def _check_memory(s: LanguageSettings) -> None:
+def _check_fits(s: LanguageSettings) -> None:
     """Refuse what cannot fit, before anything is made, and name the size that is furthest above
     its default. Bytes are estimated from below."""
-    import psutil
     usual = LanguageSettings()
     tokens = s.n_documents * sum(s.sentences_per_document) // 2 * min(map(len, FRAMES))
     documents = tokens * TOKEN_BYTES + s.n_documents * s.n_topics * 16
     words = s.n_words * (s.n_scenes * 8 + 100) + s.n_topics * s.n_words * 8
     needed = documents + words + (s.n_pairs + s.n_triplets) * PAIR_BYTES
-    free = psutil.virtual_memory().available
-    if needed > free:
-        size = {n: v / getattr(usual, n) for n, v in vars(s).items() if n.startswith("n_")}
-        size["sentences_per_document"] = s.sentences_per_document[1]
-        size["sentences_per_document"] /= usual.sentences_per_document[1]
-        name = max(size, key=size.__getitem__)
-        raise ValueError(
-            f"{name}={shown(getattr(s, name))} needs about {needed:,} bytes with the other sizes, "
-            f"{free:,} are free; lower it")
+    size = {n: v / getattr(usual, n) for n, v in vars(s).items() if n.startswith("n_")}
+    size["sentences_per_document"] = s.sentences_per_document[1]
+    size["sentences_per_document"] /= usual.sentences_per_document[1]
+    name = max(size, key=size.__getitem__)
+    check_memory(f"{name}={shown(getattr(s, name))} and the other sizes", needed, f"Lower {name}")
 
 
 # --------------------------------------------------------------------------- choices and draws
@@ -263,22 +259,23 @@ def _shuffled(items: list, rng: np.random.Generator) -> list:
     return [items[i] for i in np.argsort(rng.random(len(items)), kind="stable")]
 
 
-def _row_keys(rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _row_keys(rows: list[np.ndarray]) -> np.ndarray:
     """Cumulative sums of probability rows, row number added, end to end: one sorted array for
-    `_draw`. Returns keys and the rows' ends."""
+    `_draw`."""
     keys = []
     for number, probability in enumerate(rows):
         cumulative = np.cumsum(probability)
         # the last entry that can be drawn, and those after it
         cumulative[cumulative >= cumulative[-1]] = 1.0
         keys.append(number + cumulative)
-    return np.concatenate(keys), np.cumsum([len(row) for row in rows])
+    return np.concatenate(keys)
 
 
-def _draw(keys: np.ndarray, ends: np.ndarray, row: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+def _draw(keys: np.ndarray, row: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     """Place in the end-to-end array of one draw per element: from the row ``row[i]`` with the
     uniform number ``uniform[i]`` in [0, 1)."""
-    return np.minimum(np.searchsorted(keys, row + uniform, side="right"), ends[row] - 1)
+    below = np.nextafter(row + 1.0, 0)           # row + uniform may be rounded up to the next row
+    return np.searchsorted(keys, np.minimum(row + uniform, below), side="right")
 
 
 # ------------------------------------------------------------------------------------------ words
@@ -447,7 +444,7 @@ class _SentenceTable:
                 rows += tables
                 ids += [members] * len(tables)
         self._ids = np.concatenate(ids)
-        self._keys, self._ends = _row_keys(rows)
+        self._keys = _row_keys(rows)
 
     def words(self, word_class: np.ndarray, topic: np.ndarray | int, scene: np.ndarray | int,
               uniform: np.ndarray) -> np.ndarray:
@@ -455,7 +452,7 @@ class _SentenceTable:
         content = (word_class.astype(np.int64) - N_FUNCTION) * self.n_topics + topic
         content = N_FUNCTION + content * (self.n_scenes + 1) + scene
         row = np.where(word_class < N_FUNCTION, word_class, content)
-        return self._ids[_draw(self._keys, self._ends, row, uniform)]
+        return self._ids[_draw(self._keys, row, uniform)]
 
 
 def _scene_shares(concept: np.ndarray, share: np.ndarray, n_scenes: int,
@@ -490,7 +487,7 @@ def _documents(s: LanguageSettings, table: _SentenceTable,
     topic_keys = _row_keys(list(doc_topic))
 
     def topics_of(documents: np.ndarray) -> np.ndarray:
-        drawn = _draw(*topic_keys, documents, rng.random(len(documents)))
+        drawn = _draw(topic_keys, documents, rng.random(len(documents)))
         return drawn - documents * s.n_topics
 
     fewest, most = s.sentences_per_document
@@ -499,7 +496,7 @@ def _documents(s: LanguageSettings, table: _SentenceTable,
     topic = topics_of(document)
     scene = (rng.random(len(document)) * s.n_scenes).astype(np.int64)
     shares = _row_keys([np.array(list(FRAMES.values()))])
-    frame = _draw(*shares, np.zeros(len(document), dtype=np.int64), rng.random(len(document)))
+    frame = _draw(shares, np.zeros(len(document), dtype=np.int64), rng.random(len(document)))
     lengths = np.array([len(f) for f in FRAMES])[frame]
     sentence = np.repeat(np.arange(len(document)), lengths)  # of each token
     coherent = rng.random(len(sentence)) < s.coherence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import check_choice, check_int, generator
+from ..core import check_choice, check_int, check_memory, generator
 
 __all__ = ["bent_log_density", "synthetic_plane"]
 
@@ -44,6 +44,7 @@ def synthetic_plane(shape: str, n: int = 2000, *, seed: int = 0) -> np.ndarray:
     """
     check_choice("shape", shape, PLANES)
     n, rng = check_int("n", n, low=0), generator(seed)
+    check_memory(f"{n:,} points", 16 * n, f"Lower n={n}")
     if shape == "bent":
         z = rng.normal(size=(n, 2))
         return np.column_stack([z[:, 0], NARROW * z[:, 1] + BEND * (z[:, 0] ** 2 - 1)])

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import check_float, check_int, generator, shown
+from ..core import check_float, check_int, check_memory, generator
+from ..core.checks import check_most, shown
 from .ranks import average_ranks, checked_pairs, spearman
 
-__all__ = ["PairedDifference", "bootstrap_interval", "in_brackets", "paired_difference",
-           "percentile_interval", "spearman_interval", "spearman_resamples"]
+__all__ = ["PairedDifference", "bootstrap_interval", "checked_resamples", "in_brackets",
+           "paired_difference", "percentile_interval", "spearman_interval", "spearman_resamples"]
 
 BLOCK = 1 << 18  # numbers per block of draws: 2 MB, which the caches hold
 
@@ -95,6 +96,13 @@ def _number(value: object) -> float:
     return float(array)
 
 
+def checked_resamples(name: str, n: int, *, low: int = 1) -> int:
+    """A number of resamples, when their figures fit. Raises TypeError, ValueError, MemoryError."""
+    n = check_most(name, check_int(name, n, low=low))
+    check_memory(f"the figures of {n:,} resamples", 8 * n, f"Lower {name}={n}")
+    return n
+
+
 def bootstrap_interval(statistic: Callable[[np.ndarray], float], n_items: int, *,
                        n_resamples: int = 1000, confidence: float = 0.95,
                        seed: int = 0) -> tuple[float, float]:
@@ -134,8 +142,9 @@ def bootstrap_interval(statistic: Callable[[np.ndarray], float], n_items: int, *
         raise TypeError(f"statistic={shown(statistic)} is {type(statistic).__name__}; expected a "
                         "function of an index array")
     n, rng = check_int("n_items", n_items), generator(seed)
+    check_memory(f"the numbers of {n:,} items", 8 * n, f"Lower n_items={n}")
     samples = [_number(statistic(rng.integers(n, size=n)))
-               for _ in range(check_int("n_resamples", n_resamples))]
+               for _ in range(checked_resamples("n_resamples", n_resamples))]
     return percentile_interval(np.array(samples, dtype=np.float64), confidence=confidence)
 
 
@@ -163,7 +172,7 @@ def spearman_interval(predictions: Sequence[float] | np.ndarray, gold: Sequence[
         Lengths differ, < 2 pairs, NaN, a constant side.
     """
     x, y = checked_pairs(predictions, gold, exact=True)
-    samples = spearman_resamples([x], y, n_resamples=check_int("n_resamples", n_resamples),
+    samples = spearman_resamples([x], y, n_resamples=checked_resamples("n_resamples", n_resamples),
                                  rng=generator(seed))
     return percentile_interval(samples[0], confidence=confidence)
 
@@ -198,8 +207,8 @@ def paired_difference(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.n
     """
     x, y = checked_pairs(a, gold, names=("a", "gold"), exact=True)
     z, _ = checked_pairs(b, gold, names=("b", "gold"), exact=True)
-    first, second = spearman_resamples([x, z], y, n_resamples=check_int("n_resamples", n_resamples),
-                                       rng=generator(seed))
+    n = checked_resamples("n_resamples", n_resamples)
+    first, second = spearman_resamples([x, z], y, n_resamples=n, rng=generator(seed))
     difference = first - second
     interval = percentile_interval(difference, confidence=confidence)
     above = float((difference[~np.isnan(difference)] > 0).mean())

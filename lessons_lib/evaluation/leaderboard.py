@@ -17,8 +17,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ..core import (PROJECT, DamagedFile, cache_folder, check_choice, check_seed, read_json, shown,
-                    warn_data, write_json)
+from ..core import (PROJECT, DamagedFile, cache_folder, check_choice, check_seed, checked_path,
+                    read_json, shown, warn_data, write_json)
 from .tables import html_table, text_table
 
 __all__ = ["SCALES", "Leaderboard", "LeaderboardRow"]
@@ -27,9 +27,11 @@ FORMAT = 1
 SCALES = ("smoke", "laptop", "paper")
 LOCK_SECONDS = 60
 NOT_MEASURED = "–"
+SCALE = "Spearman × 100; nDCG@10 × 100 where it says so"
 VERSIONS = ("lessons_lib", "numpy", "scipy", "torch")
-SCORE_FIELDS = ("spearman", "pearson", "interval", "alignment", "uniformity", "protocol", "split",
-                "n_pairs", "seconds")
+PAIR_FIELDS = ("spearman", "pearson", "interval", "alignment", "uniformity", "protocol", "split",
+               "n_pairs", "seconds")
+QUESTION_FIELDS = ("ndcg", "recall", "mrr", "ndcg_interval", "k", "n_questions", "split", "seconds")
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,11 @@ class LeaderboardRow:
     ----------
     encoder, lesson : str
     scores : dict of str to dict
-        Figures of each set (spearman, pearson, interval, alignment, uniformity, protocol, split,
-        n_pairs, seconds); correlations in [-1, 1].
+        Figures of each set. Of pairs: spearman, pearson, interval, alignment, uniformity, protocol,
+        split, n_pairs, seconds; correlations in [-1, 1]. Of questions: ndcg, recall, mrr,
+        ndcg_interval, k, n_questions, split, seconds; figures in [0, 1].
     dim : int
+        Numbers of a vector; 0 for a search without vectors.
     seconds : float
         Sum over the sets.
     seed : int
@@ -61,7 +65,21 @@ class LeaderboardRow:
     versions: dict[str, str]
 
     def spearman(self, dataset: str) -> float | None:
-        """Spearman on one set.
+        """Spearman on one set of pairs.
+
+        Parameters
+        ----------
+        dataset : str
+
+        Returns
+        -------
+        float or None
+            None where this encoder was not measured on it, and for questions.
+        """
+        return self.scores.get(dataset, {}).get("spearman")
+
+    def score(self, dataset: str) -> float | None:
+        """The figure by which a set ranks encoders: Spearman on pairs, nDCG@k on questions.
 
         Parameters
         ----------
@@ -72,7 +90,7 @@ class LeaderboardRow:
         float or None
             None where this encoder was not measured on it.
         """
-        return self.scores[dataset]["spearman"] if dataset in self.scores else None
+        return _main(self.scores[dataset]) if dataset in self.scores else None
 
 
 class Leaderboard:
@@ -88,7 +106,7 @@ class Leaderboard:
     _read_only = False
 
     def __init__(self, path: str | os.PathLike | None = None):
-        self.path = Path(path) if path is not None else cache_folder() / "leaderboard.json"
+        self.path = checked_path(path) if path is not None else cache_folder() / "leaderboard.json"
 
     @classmethod
     def reference(cls) -> Leaderboard:
@@ -114,7 +132,7 @@ class Leaderboard:
         lesson : str
             The lesson's id.
         results : mapping
-            What `evaluate` returned.
+            Of `evaluate`; or a dict of str to RetrievalResult, of `evaluate_retrieval`.
         seed : int, default 0
             Of the encoder.
         scale : {"smoke", "laptop", "paper"}, optional
@@ -176,8 +194,24 @@ class Leaderboard:
         """
         return list(dict.fromkeys(name for row in self.rows() for name in row.scores))
 
+    def figures(self, dataset: str) -> dict[str, float]:
+        """The figure of every encoder that was measured on one set.
+
+        Parameters
+        ----------
+        dataset : str
+            Such as "course-sts".
+
+        Returns
+        -------
+        dict of str to float
+            Encoder to Spearman or nDCG@k, as `LeaderboardRow.score`; the newest row where an
+            encoder has several. Empty for a set that no row was measured on.
+        """
+        return {row.encoder: row.score(dataset) for row in self.rows() if dataset in row.scores}
+
     def to_text(self, *, lessons: Sequence[str] = ()) -> str:
-        """The table as plain text, Spearman x 100; – where an encoder was not measured.
+        """The table as plain text, Spearman or nDCG@10 x 100; – where it was not measured.
 
         Parameters
         ----------
@@ -206,7 +240,7 @@ class Leaderboard:
             values = [None if line[k] == NOT_MEASURED else float(line[k]) for line in table[1:]]
             best = max(v for v in values if v is not None)
             bold |= {(r, k) for r, value in enumerate(values) if value == best}
-        return html_table(table, caption="Leaderboard: Spearman × 100", bold=frozenset(bold))
+        return html_table(table, caption=f"Leaderboard: {SCALE}", bold=frozenset(bold))
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -270,15 +304,23 @@ def _row(encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int,
     if not isinstance(results, Mapping) or not results:
         raise ValueError(f"results={shown(results)} holds 0 sets; expected what evaluate returned")
     for name, result in results.items():
-        if not all(hasattr(result, f) for f in ("dim", *SCORE_FIELDS)):
+        if not all(hasattr(result, f) for f in ("dim", *_fields(result))):
             raise TypeError(f"results[{shown(name)}]={shown(result)} is {type(result).__name__}; "
-                            "expected an STSResult. Pass what evaluate returned")
-    scores = {str(name): {field: _plain(getattr(result, field)) for field in SCORE_FIELDS}
+                            "expected an STSResult or RetrievalResult. Pass what evaluate returned")
+    scores = {str(name): {field: _plain(getattr(result, field)) for field in _fields(result)}
               for name, result in results.items()}
     dim = next(iter(results.values())).dim
     return LeaderboardRow(encoder, lesson, scores, int(dim),
                           round(sum(s["seconds"] for s in scores.values()), 4), check_seed(seed),
                           check_choice("scale", scale, SCALES), _versions())
+
+
+def _fields(result: Any) -> tuple[str, ...]:
+    return QUESTION_FIELDS if hasattr(result, "ndcg") else PAIR_FIELDS
+
+
+def _main(score: Mapping[str, Any]) -> Any:
+    return score.get("spearman", score.get("ndcg"))
 
 
 def _plain(value: Any) -> Any:
@@ -317,7 +359,7 @@ def _check_row(path: Path, row: LeaderboardRow) -> None:
     kinds = {"encoder": str, "lesson": str, "scores": dict, "dim": int, "seconds": (int, float),
              "seed": int, "scale": str, "versions": dict}
     if not (all(isinstance(getattr(row, name), kind) for name, kind in kinds.items())
-            and all(isinstance(score, dict) and isinstance(score.get("spearman"), (int, float))
+            and all(isinstance(score, dict) and isinstance(_main(score), (int, float))
                     for score in row.scores.values())):
         raise DamagedFile(f"{path} is no leaderboard: the row of {shown(row.encoder)} has fields "
                           "of a wrong kind")
@@ -339,7 +381,14 @@ def _table(rows: list[LeaderboardRow]) -> list[list[str]]:
     sets = list(dict.fromkeys(name for row in rows for name in row.scores))
     body = []
     for row in rows:
-        values = [row.spearman(name) for name in sets]
+        values = [row.score(name) for name in sets]
         cells = [NOT_MEASURED if v is None else f"{100 * v:.1f}" for v in values]
         body.append([row.lesson, row.encoder, *cells, f"{row.dim:,}", f"{row.seconds:.1f}"])
-    return [["lesson", "encoder", *sets, "dim", "seconds"], *body]
+    heads = [score_label(rows, name) for name in sets]
+    return [["lesson", "encoder", *heads, "dim", "seconds"], *body]
+
+
+def score_label(rows: Sequence[LeaderboardRow], dataset: str) -> str:
+    """A set's name, with its measure where that is not Spearman."""
+    score = next(row.scores[dataset] for row in rows if dataset in row.scores)
+    return f"{dataset} nDCG@{score['k']}" if "ndcg" in score else dataset

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core import (DataWarning, Encoder, NotFittedError, check_array, check_choice, check_int,
                     check_seed, generator, shown, track, warn_data)
-from .bootstrap import in_brackets, percentile_interval, spearman_resamples
+from .bootstrap import checked_resamples, in_brackets, percentile_interval, spearman_resamples
 from .geometry import alignment, pair_cosines, uniformity
 from .pair_sets import PairSet, pair_sets
 from .ranks import pearson, spearman
@@ -151,7 +151,7 @@ def evaluate(encoder: Encoder, datasets: Any, *, protocol: str = "all", split: s
     _check_encoder(encoder)
     check_choice("protocol", protocol, PROTOCOLS)
     check_int("batch_size", batch_size)
-    check_int("bootstrap", bootstrap, low=0)
+    checked_resamples("bootstrap", bootstrap, low=0)
     check_seed(seed)
     sets = pair_sets(datasets, split=split)
     results = Results()

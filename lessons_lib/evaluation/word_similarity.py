@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import check_int, check_seed, shown
-from .bootstrap import in_brackets, spearman_interval
+from ..core import check_seed, shown
+from .bootstrap import checked_resamples, in_brackets, spearman_interval
 from .geometry import pair_cosines
 from .ranks import checked_values, pearson, spearman
 from .word_table import WordTable
@@ -84,7 +84,7 @@ def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000,
     DataMissing
     """
     table = WordTable(vectors)
-    check_int("bootstrap", bootstrap, low=0)
+    checked_resamples("bootstrap", bootstrap, low=0)
     check_seed(seed)
     name, pairs = loaded_pairs(dataset)
     gold = checked_values(f"{name}.score", pairs.score)

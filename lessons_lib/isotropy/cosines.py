@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import check_int, generator
+from ..core import check_int, check_memory, generator
 from .rows import BLOCK, as_rows, blocks, power_of_two, unit
 
 __all__ = ["RogueDimensions", "cosine_contributions", "cosine_regulariser", "mean_cosine",
@@ -96,7 +96,9 @@ def random_cosines(x: Any, n: int = 10_000, *, seed: int = 0) -> np.ndarray:
     TypeError, ValueError
     """
     x, rng = as_rows("x", x, min_rows=2), generator(seed)
-    left = rng.integers(len(x), size=check_int("n", n))
+    n = check_int("n", n)
+    check_memory(f"{n:,} pairs of rows", 24 * n, f"Lower n={n}")
+    left = rng.integers(len(x), size=n)
     right = (left + rng.integers(1, len(x), size=n)) % len(x)  # any other row, each as likely
     step = max(1, BLOCK // x.shape[1])
     pairs = zip(blocks(x, index=left, step=step), blocks(x, index=right, step=step), strict=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import check_array, check_int, shown
+from ..core import check_array, check_int, check_memory, shown
 from .rows import BLOCK, as_rows, norms, power_of_two
 
 __all__ = ["BERT_FLOW_EDGES", "BERT_FLOW_KS", "FrequencyBins", "NormByFrequency", "binned_means",
@@ -88,7 +88,9 @@ def binned_means(x: Any, y: Any, *, bins: int = 12) -> tuple[np.ndarray, np.ndar
         raise ValueError(f"x has {len(x)} values, the least {x.min():g}, and y has {len(y)}; "
                          "expected as many, and x > 0")
     logs = np.log(x)
-    width = (logs.max() - logs.min()) / check_int("bins", bins)
+    bins = check_int("bins", bins)
+    check_memory(f"{bins:,} bins", 24 * bins, f"Lower bins={bins}")
+    width = (logs.max() - logs.min()) / bins
     bin_of = (np.minimum((logs - logs.min()) / width, bins - 1).astype(int)
               if width > 0 else np.zeros(len(x), int))
     sizes = np.bincount(bin_of, minlength=bins)

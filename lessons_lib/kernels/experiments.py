@@ -21,14 +21,14 @@ from .aot import Card, cards
 __all__ = ["TRIALS", "instructions", "trial"]
 
 STORED = Path(__file__).with_name("experiments.json")
-OPERATION, KERNEL, DTYPE, ARCH = "uniformity", "uniformity_tiles", "bfloat16", 90
+OPERATION, KERNEL, DTYPE, ARCH = "info_nce", "info_nce_tiles", "bfloat16", 90
 # the instructions that the lesson looks for
 SHOWN = (r"wgmma\.mma_async", r"cp\.async\.cg", r"ld\.global", r"ex2\.approx")
 TRIALS: dict[str, dict[str, Any]] = {
     "as in the table": {},
-    "rows 300 numbers apart": {"odd": ("stride_x", "d")},
+    "rows 300 numbers apart": {"odd": ("stride_query", "stride_key", "d")},
     "rows 304 apart, mask ends at 300": {"odd": ("d",)},
-    "tiles of 256 x 256": {"sizes": {"BLOCK_N": 256}},
+    "tiles of 256 x 256": {"sizes": {"BLOCK_N": 256, "BLOCK_M": 256}},
     "8 stages of loads at once": {"sizes": {"num_stages": 8}},
 }
 
@@ -44,7 +44,7 @@ def _compiled(name: str) -> Card:
 
 
 def trial(name: str) -> tuple[Card, str]:
-    """The tile kernel of uniformity in bfloat16 for sm_90, with one thing changed.
+    """The tile kernel of InfoNCE in bfloat16 for sm_90, with one thing changed.
 
     ``name`` is one of `TRIALS`. Returns the card, and in words where it comes from: compiled here,
     or stored and why. Raises ValueError for an unknown name.

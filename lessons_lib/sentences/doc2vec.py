@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..core import check_float, check_int, fingerprint, generator, shown, warn_data
+from ..core import check_float, check_rounds, fingerprint, generator, shown, warn_data
 from ..core.learned import Array
-from ..core.parameters import Choice, Flag, Int
+from ..core.parameters import Choice, Count, Flag, Int
 from ..text import Corpus
 from ..text.string_table import Index
 from ..text.tokenise import GivenTokenizer
@@ -70,7 +70,7 @@ class Doc2Vec(WindowMethod):
                      "the document, or all side by side with a full window, which needs one tag "
                      "per document and 1 + 2 · window times the output weights")
     train_words = Flag(False, "DBOW only: train skip-gram beside it; else ``vectors_`` stay random")
-    epochs = Int(10)
+    epochs = Count(10)
     tokenizer = GivenTokenizer()
 
     vectors_ = LearnedVectors(file="words", doc="one vector for each word")
@@ -84,13 +84,16 @@ class Doc2Vec(WindowMethod):
         return "cbow" if self.model == "dm" else "skip_gram"
 
     @property
-    def _parts(self) -> int:
+    def _width(self) -> int:
         """Inputs that stand side by side."""
         side_by_side = self.model == "dm" and self.combine == "concat"
         return 1 + 2 * int(self.window) if side_by_side else 1
 
+    def _check_memory(self, encoded: EncodedDocuments, more: int) -> None:
+        super()._check_memory(encoded, more + 1 + len(encoded.tagging.labels))
+
     def _check_consistent(self) -> None:
-        wanted = len(self.vectors_) - self._tree, int(self.dim) * self._parts
+        wanted = len(self.vectors_) - self._tree, int(self.dim) * self._width
         if self.dim != self.vectors_.dim or self.output_.shape != wanted:
             raise ValueError(f"dim={self.dim}, objective={self.objective!r}, combine="
                              f"{self.combine!r} ask for outputs {wanted}; the fit has "
@@ -206,7 +209,7 @@ class Doc2Vec(WindowMethod):
     def _tagged(self, tags: Any, n: int, known: Sequence[Any] = ()) -> Tagging:
         tagging = read_tags(tags, n, known=known)
         sizes = np.diff(tagging.offsets)
-        if self._parts > 1 and sizes.max(initial=1) > 1:
+        if self._width > 1 and sizes.max(initial=1) > 1:
             i = int(sizes.argmax())
             raise ValueError(f"tags[{i}] holds {sizes[i]} tags; expected 1 with combine='concat', "
                              "where a document has one place. Use 'mean' or 'sum'")
@@ -215,7 +218,7 @@ class Doc2Vec(WindowMethod):
     def _begin(self, encoded: EncodedDocuments) -> None:
         n = len(encoded.tokens)
         rows = random_rows(generator(self.seed), n + 1, self.dim, reach=REACH)
-        self.output_ = np.zeros((n - self._tree, int(self.dim) * self._parts), dtype=np.float32)
+        self.output_ = np.zeros((n - self._tree, int(self.dim) * self._width), dtype=np.float32)
         self._own(encoded, np.concatenate([rows, self._new_documents(encoded, 0)]))
 
     def _extend(self, encoded: EncodedDocuments) -> None:
@@ -289,7 +292,7 @@ class Doc2Vec(WindowMethod):
         self._check_fitted("vectors_")
         self._check_settings()
         self._check_consistent()
-        epochs = check_int("epochs", self.epochs if epochs is None else epochs)
+        epochs = check_rounds("epochs", self.epochs if epochs is None else epochs)
         rate = self.learning_rate if learning_rate is None else learning_rate
         rate = check_float("learning_rate", rate, low=0.0, open_low=True)
         if not hasattr(self, "_frozen"):

@@ -19,7 +19,8 @@ import numpy as np
 from ..core.checks import check_int, shown
 from ..core.documents import checked_batches
 from ..core.estimator import SavedEstimator
-from ..core.parameters import Int
+from ..core.memory import check_memory
+from ..core.parameters import Threads
 from ..core.progress import track
 from ..text.corpus import Corpus, scan_of
 from ..text.scanner import (Buffers, Oddities, ScannedBlock, TokenScan, checked_threads,
@@ -35,7 +36,6 @@ __all__ = ["Pooling", "Sums", "WeightedMean", "WordPooling", "as_corpus", "encod
 # larger blocks leave the processor's cache, smaller ones look the same words up more often
 BLOCK_CHARACTERS = 1 << 18
 TOKENS_AT_ONCE, DOCUMENTS_AT_ONCE = 1 << 16, 1 << 14
-ALWAYS_FREE = 1 << 26                            # bytes of a result that are not asked for
 
 
 # ----------------------------------------------------------------------------------------- corpora
@@ -214,7 +214,7 @@ class WordPooling(SavedEstimator):
     vectors = GivenVectors("words without one are left out", positional=1)
     tokenizer = GivenTokenizer("cuts texts as the vectors' own corpus was cut; "
                                "None: ``Tokenizer()``")
-    threads = Int(None, "None: all cores; the result is the same")
+    threads = Threads(None, "None: all cores; the result is the same")
 
     name: str
     _fit_settings: dict[str, Any]
@@ -322,7 +322,8 @@ def encode(texts: Iterable[str], pooling: Pooling, *, tokenizer: Any, threads: i
     check_int("batch_size", batch_size)
     n_threads, scan, dim = checked_threads(threads), scan_of(tokenizer), pooling.dim
     expected = len(texts) if isinstance(texts, Sized) else 0
-    _check_memory(expected, dim)
+    check_memory(f"{expected:,} sentence vectors of {dim:,} dimensions", 4 * expected * dim,
+                 "Encode fewer texts at once")
     batches = track(checked_batches(texts, name="texts", allow_empty=True, size=batch_size),
                     label=label, show=progress, total=-(-expected // batch_size) or None)
     result, n = np.empty((expected, dim), dtype=np.float32), 0
@@ -348,12 +349,3 @@ def encode(texts: Iterable[str], pooling: Pooling, *, tokenizer: Any, threads: i
     oddities.warn("word with a vector", "their sentence vectors are zeros", stacklevel=5)
     result.resize((n, dim), refcheck=False)
     return result
-
-
-def _check_memory(n: int, dim: int) -> None:
-    import psutil
-
-    needed = 4 * n * dim
-    if needed > ALWAYS_FREE and needed > (free := psutil.virtual_memory().available):
-        raise MemoryError(f"{n:,} sentence vectors of {dim:,} dimensions need {needed:,} bytes, "
-                          f"{free:,} are free. Encode fewer texts at once")

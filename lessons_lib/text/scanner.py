@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import available_cores, check_int
+from ..core import available_cores, check_threads
 from ..core.documents import MAX_TOKEN_CHARS
 from ..core.compiled import compiled
 from .growing_array import Oddities
@@ -349,8 +349,8 @@ def long_tokens(block: ScannedBlock, limit: int = MAX_TOKEN_CHARS) -> tuple[int,
 
 
 def checked_threads(threads: int | None) -> int:
-    """Number of threads: the setting, or the cores this process may use. Raises as `check_int`."""
-    return available_cores() if threads is None else check_int("threads", threads, low=1)
+    """Number of threads: the setting, or all cores this process may use. Raises as the check."""
+    return available_cores() if threads is None else check_threads(threads)
 
 
 def _blocks(batches: Iterable[list], limit: int) -> Iterator[list]:

@@ -8,6 +8,7 @@ enough to train and measure on; no tagger is loaded. Used from lesson ``01_one_h
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from ..core import check_int, shown
 
@@ -55,4 +56,5 @@ def split_sentences(text: str, *, min_words: int = 1) -> list[str]:
                 sentences.append(line[start : mark.end()].strip())
                 start = mark.end()
         sentences.append(line[start:].strip())
-    return [s for s in sentences if len(_WORD.findall(s)) >= min_words]
+    return [s for s in sentences
+            if sum(1 for _ in islice(_WORD.finditer(s), min_words)) == min_words]

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import Any, Self
 
 import numpy as np
 
-from ..core import BackendUnavailable, check_int, fingerprint, generator, shown, track
+from ..core import BackendUnavailable, check_int, check_rounds, fingerprint, generator, shown, track
 from ..core.learned import Array, Learned, checked_array
-from ..core.parameters import Choice, Flag, Given, Int
+from ..core.parameters import Choice, Count, Flag, Given, Int, Threads
 from .counts_input import Counts
 from .model import TopicModel, checked_prior
 
@@ -88,12 +89,12 @@ class GibbsLDA(TopicModel):
                   kind="float > 0, or n_topics of them")
     beta = Given(0.01, "concentration of p(word | topic)", kind="float > 0",
                  check=lambda name, value: float(checked_prior(name, value, 1)[0]))
-    n_sweeps = Int(200, "how often every token is drawn")
+    n_sweeps = Count(200, "how often every token is drawn")
     burn_in = Int(None, "sweeps before the first sample; None: half of n_sweeps", low=0)
     thin = Int(10, "sweeps from one sample to the next")
     learn_alpha = Flag(True, "fit one number per topic to the chain, every ten sweeps")
     learn_beta = Flag(True, "fit beta to the chain, every ten sweeps")
-    threads = Int(1, "one is the exact chain; more draw the documents of a batch side by side, "
+    threads = Threads(1, "one is the exact chain; more draw the documents of a batch side by side, "
                      "each sweep in 16 batches, with the words' counts of when the batch began, "
                      "and give the same result for any number above one")
     device = Choice("cpu", "cuda", doc="on 'cuda' batches, too")
@@ -136,7 +137,9 @@ class GibbsLDA(TopicModel):
                 raise BackendUnavailable('device="cuda" cannot be used: PyTorch finds no CUDA '
                                          'device on this machine. Take device="cpu", the default')
 
-    def _fit(self, counts: Counts) -> None:
+    _bytes_needed = 16, 8        # the state, estimates and components; mixtures
+
+    def _fit(self, counts: Counts, asked: Event) -> None:
         _check_sizes(counts, words=True)
         rng = generator(self.seed)
         key = int(rng.integers(1 << 62))
@@ -144,7 +147,7 @@ class GibbsLDA(TopicModel):
         past = _Past(checked_prior("alpha", self.alpha, self.n_topics),
                      float(checked_prior("beta", self.beta, 1)[0]),
                      self.n_sweeps // 2 if self.burn_in is None else self.burn_in)
-        self._run(_Chain(self, counts, topics, key, past), self.n_sweeps)
+        self._run(_Chain(self, counts, topics, key, past), self.n_sweeps, asked)
 
     def resume(self, data: Any, *, n_sweeps: int = 100) -> Self:
         """Go on with the chain on the same data; works after `load`.
@@ -168,18 +171,21 @@ class GibbsLDA(TopicModel):
             Other data; ``n_topics`` was changed; a wrong number.
         """
         counts = self._ready_to_resume(data)
-        check_int("n_sweeps", n_sweeps)
+        check_rounds("n_sweeps", n_sweeps)
         _check_sizes(counts, words=True)
         same = fingerprint(*counts.tokens_in_order()) == self._past.fingerprint
         self._check_same_data(same, counts)
         key = int(generator(self.seed).integers(1 << 62))
-        self._run(_Chain(self, counts, self.assignments_, key, self._past), n_sweeps)
-        self._note_corpus(counts)
+        with self._learning(counts) as asked:
+            chain = _Chain(self, counts, self.assignments_, key, self._past)
+            self._run(chain, n_sweeps, asked)
         return self
 
-    def _run(self, chain: _Chain, n_sweeps: int) -> None:
+    def _run(self, chain: _Chain, n_sweeps: int, asked: Event) -> None:
         for _ in track(range(n_sweeps), label=self.name, show=self.progress):
             chain.sweep()
+            if asked.is_set():
+                break
         means = chain.means if chain.past.n_samples else chain.estimates()
         word_topic, self.doc_topic_, self.alpha_, beta = means
         self.components_ = np.ascontiguousarray(word_topic.T)

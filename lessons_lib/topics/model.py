@@ -11,13 +11,16 @@ and write ``_fit`` and ``_infer`` (their docstrings are the contract).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from threading import Event
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..core import check_float, check_int, checked_texts, shown, track, warn_data
+from ..core import (asked_to_stop, check_float, check_int, check_memory, checked_texts, shown,
+                    track, warn_data)
 from ..core.estimator import SavedEstimator
 from ..core.learned import Array, Strings
 from ..core.parameters import Int, Seed
@@ -65,9 +68,12 @@ class TopicModel(SavedEstimator):
     def _check_machine(self) -> None:
         """Raise BackendUnavailable where the settings' device is not here; `load` does not ask."""
 
-    def _fit(self, counts: Counts) -> None:
-        """Learn from checked counts and set ``components_``, ``doc_topic_``, ``alpha_`` and
-        attributes of the model's own.
+    # bytes for each word and topic, and for each document and topic, that a fit needs at one time
+    _bytes_needed: ClassVar[tuple[int, int]] = (4, 4)
+
+    def _fit(self, counts: Counts, asked: Event) -> None:
+        """Learn from checked counts, until the end or until somebody ``asked`` to stop, and set
+        ``components_``, ``doc_topic_``, ``alpha_`` and attributes of the model's own.
 
         Attributes are set when all work is done, so that a `fit` that fails leaves a former one as
         it was. Documents without tokens get the mean of the prior, ``alpha_ / alpha_.sum()``.
@@ -91,6 +97,9 @@ class TopicModel(SavedEstimator):
     def fit(self, data: Any, *, vocabulary: Any = None) -> Self:
         """Learn topics.
 
+        Ctrl-C ends after the step that is under way and comes out as KeyboardInterrupt; the model
+        holds what was learned by then, and ``resume`` goes on.
+
         Parameters
         ----------
         data : (D, V) counts, sparse or dense, or text.Corpus
@@ -112,9 +121,28 @@ class TopicModel(SavedEstimator):
         self._check_machine()
         counts = as_counts(data, vocabulary=vocabulary)
         self._compare_sizes(counts.n_documents, counts.n_words)
-        self._fit(counts)
-        self._note_corpus(counts)
+        self._check_memory(counts)
+        with self._learning(counts) as asked:
+            self._fit(counts, asked)
         return self
+
+    @contextmanager
+    def _learning(self, counts: Counts) -> Iterator[Event]:
+        """Let work end at a whole step where Ctrl-C asks for it; the model then has what was
+        learned, and KeyboardInterrupt comes out."""
+        with asked_to_stop() as asked:
+            yield asked
+            self._note_corpus(counts)
+        if asked.is_set():
+            raise KeyboardInterrupt
+
+    def _check_memory(self, counts: Counts) -> None:
+        """Raise MemoryError where topics of so many words and documents cannot fit."""
+        (per_word, per_document), topics = self._bytes_needed, int(self.n_topics)
+        check_memory(f"{topics:,} topics of {counts.n_words:,} words and {counts.n_documents:,} "
+                     "documents",
+                     topics * (per_word * counts.n_words + per_document * counts.n_documents),
+                     f"Lower n_topics={self.n_topics}, or leave out rare words")
 
     def fit_transform(self, data: Any, *, vocabulary: Any = None) -> np.ndarray:
         """Learn topics and return those of the same documents as the fit found them.
@@ -203,7 +231,10 @@ class TopicModel(SavedEstimator):
             ``vocabulary``, so that it cannot tell which column a word is.
         """
         self._check_fitted("components_")
-        return self._infer(self._known_counts(data), self.seed)
+        counts = self._known_counts(data)
+        check_memory(f"{len(self.components_):,} topics of {counts.n_documents:,} documents",
+                     8 * len(self.components_) * counts.n_documents, "Transform fewer at once")
+        return self._infer(counts, self.seed)
 
     def _known_counts(self, data: Any) -> Counts:
         """Counts with the model's columns: words are translated, a matrix has them already."""
@@ -388,6 +419,8 @@ class TopicModel(SavedEstimator):
                                count=int(offsets[-1]))
         counts = as_counts(Counts.from_reading(offsets, word_ids, self.tokens_), fitting=False,
                            name="texts")
+        check_memory(f"{len(ids):,} vectors of {self.dim:,} numbers", 4 * len(ids) * self.dim,
+                     "Encode fewer texts at once")
         vectors = np.empty((len(ids), self.dim), dtype=np.float32)
         for start in track(range(0, len(ids), batch_size), label=self.name, show=progress):
             rows = slice(start, start + batch_size)

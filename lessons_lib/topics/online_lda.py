@@ -11,13 +11,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import Any, Self
 
 import numpy as np
 
-from ..core import DataWarning, check_int, children
+from ..core import DataWarning, check_int, check_rounds, children, track
 from ..core.learned import Array, Learned, checked_array
-from ..core.parameters import Choice, Flag, Float, Given, Int
+from ..core.parameters import Choice, Count, Flag, Float, Given, Int, Threads
 from .counts_input import Counts, Each, as_counts, fingerprint_of, runs, thread_map
 from .model import TopicModel, checked_prior
 from .online_lda_kernel import LEAST, add_expected, infer_documents
@@ -95,7 +96,7 @@ class OnlineLDA(TopicModel):
     beta = Given(None, "prior of p(word | topic), one number or V of them; None: 1/K",
                  kind="float > 0, or one for each word")
     learning = Choice("online", "batch")
-    n_epochs = Int(10, "passes over the corpus in `fit`")
+    n_epochs = Count(10, "passes over the corpus in `fit`")
     batch_size = Int(256, "documents per step")
     decay = Float(0.7, "kappa: how soon steps shrink", above=0.5, high=1)
     offset = Float(10.0, "tau: how little the first steps weigh", low=0)
@@ -103,9 +104,10 @@ class OnlineLDA(TopicModel):
     start = Choice("clusters", "random", doc="what `fit` begins with: 'clusters', the word counts "
                    "of clusters of documents, which ends in far better topics, or 'random', lambda "
                    "near 1 everywhere as in the paper")
-    max_inner = Int(100, "a document's E step ends after so many steps")
+    max_inner = Int(100, "a document's E step ends after so many steps", high=1_000_000)
     tol = Float(1e-3, "or when gamma moves less than this on average", low=0)
-    threads = Int(1, "any number gives the same result")
+    threads = Threads(1, "any number gives the same result")
+    progress = Flag(False, "show a bar")
 
     _components = Array("n_topics", "words", dtype="f", file="components")
     _words = _Words(file="own.excess")
@@ -113,10 +115,13 @@ class OnlineLDA(TopicModel):
 
     name = "LDA"
 
-    def _fit(self, counts: Counts) -> None:
+    _bytes_needed = 28, 12       # lambda, its logarithms and those of words in use; gamma, mixtures
+
+    def _fit(self, counts: Counts, asked: Event) -> None:
         alpha, words = self._start(counts)
-        self._run(counts, words, _Progress(alpha, uniform_gamma(counts, alpha),
-                                           n_documents_seen=counts.n_documents), self.n_epochs)
+        progress = _Progress(alpha, uniform_gamma(counts, alpha),
+                             n_documents_seen=counts.n_documents)
+        self._run(counts, words, progress, self.n_epochs, asked)
 
     def resume(self, data: Any, *, n_epochs: int = 10) -> Self:
         """Go on with `fit` on the same data; bitwise what one longer `fit` gives, also after
@@ -139,12 +144,13 @@ class OnlineLDA(TopicModel):
             Other data; ``n_topics`` was changed.
         """
         counts = self._ready_to_resume(data)
-        n_epochs = check_int("n_epochs", n_epochs)
+        n_epochs = check_rounds("n_epochs", n_epochs)
         # the last part of a stream is not all of it
         self._check_same_data(fingerprint_of(counts) == self._reached.fingerprint
                               and np.array_equal(counts.word_counts, self.word_counts_), counts)
-        self._run(counts, self._words.copy(), self._further(self.gamma_.copy()), n_epochs)
-        self._note_corpus(counts)
+        with self._learning(counts) as asked:
+            self._run(counts, self._words.copy(), self._further(self.gamma_.copy()), n_epochs,
+                      asked)
         return self
 
     def partial_fit(self, data: Any, *, vocabulary: Any = None, total: int | None = None) -> Self:
@@ -190,6 +196,7 @@ class OnlineLDA(TopicModel):
         total = seen if total is None else check_int("total", total, low=seen)
         if first:
             self._compare_sizes(total, counts.n_words)
+            self._check_memory(counts)
             alpha, words = self._start(counts, at_random=True)
             progress = _Progress(alpha, uniform_gamma(counts, alpha), n_documents_seen=seen)
         elif counts.n_tokens == 0:
@@ -199,7 +206,7 @@ class OnlineLDA(TopicModel):
             words = self._words.copy()
             progress = self._further(uniform_gamma(counts, self.alpha_), n_documents_seen=seen)
         with thread_map(self.threads) as each:
-            self._stream(counts, words, progress, None, total, each)
+            self._stream(counts, words, progress, None, total, each, Event())
         self._keep(words, counts, progress)
         self._note_corpus(counts, add=not first)
         return self
@@ -229,11 +236,13 @@ class OnlineLDA(TopicModel):
         return replace(self._reached, alpha=self.alpha_, gamma=gamma,
                        bounds=list(self.bound_), **changed)
 
-    def _run(self, counts: Counts, words: TopicWords, progress: _Progress, n_epochs: int) -> None:
-        """Epochs of either kind of learning; keeps the result."""
+    def _run(self, counts: Counts, words: TopicWords, progress: _Progress, n_epochs: int,
+             asked: Event) -> None:
+        """Epochs of either kind of learning; keeps the result. An epoch that is cut short online
+        leaves no bound behind, and counts for nothing in a later `resume`."""
         whole = Batch.of(counts)
         with thread_map(self.threads) as each:
-            for _ in range(n_epochs):
+            for _ in track(range(n_epochs), label=self.name, show=self.progress):
                 if self.learning == "batch":
                     result = self._rising_e_step(whole, counts, words, progress, each)
                     self._m_step(whole, words, result, (1.0, 1.0), each)
@@ -242,15 +251,19 @@ class OnlineLDA(TopicModel):
                     rng = children(self.seed, len(progress.bounds) + 1)[-1]
                     order = rng.permutation(counts.n_documents) if self.shuffle else None
                     progress.gamma = uniform_gamma(counts, progress.alpha)
-                    self._stream(counts, words, progress, order, counts.n_documents, each)
-                    progress.bounds.append(
-                        lower_bound(whole, words, progress.alpha, progress.gamma, each))
+                    self._stream(counts, words, progress, order, counts.n_documents, each,
+                                 asked)
+                    if not asked.is_set():
+                        progress.bounds.append(
+                            lower_bound(whole, words, progress.alpha, progress.gamma, each))
+                if asked.is_set():
+                    break
             if self.learning == "online":  # the first documents were met by topics that knew little
                 self._e_step(whole, words, progress.alpha, progress.gamma, each)
         self._keep(words, counts, progress)
 
     def _stream(self, counts: Counts, words: TopicWords, progress: _Progress,
-                order: np.ndarray | None, total: int, each: Each) -> None:
+                order: np.ndarray | None, total: int, each: Each, asked: Event) -> None:
         """One step per batch of ``total`` documents in an order (None: theirs); fills gamma."""
         for start in range(0, counts.n_documents, self.batch_size):
             rows = slice(start, start + self.batch_size)
@@ -262,6 +275,8 @@ class OnlineLDA(TopicModel):
             self._m_step(batch, words, result,
                          ((self.offset + progress.n_steps)**-self.decay, total / len(gamma)), each)
             progress.gamma[rows] = gamma
+            if asked.is_set():
+                return
 
     def _rising_e_step(self, whole: Batch, counts: Counts, words: TopicWords, progress: _Progress,
                        each: Each) -> tuple[np.ndarray, ...]:

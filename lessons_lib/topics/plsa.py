@@ -10,14 +10,15 @@ corpus. That is why it overfits, and what the priors of LDA are for. Taught in l
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import Event
 from typing import Any, Self
 
 import numpy as np
 
-from ..core import check_int, generator
+from ..core import check_rounds, generator, track
 from ..core.compiled import compiled
 from ..core.learned import Array, Learned
-from ..core.parameters import Float, Int
+from ..core.parameters import Count, Flag, Float, Threads
 from .counts_input import Counts, Each, fingerprint_of, runs, thread_map
 from .evaluate import log_likelihood
 from .model import LARGEST_PRIOR, TopicModel
@@ -51,14 +52,15 @@ class PLSA(TopicModel):
     their p(k | d) alone, from 1/K each. [hofmann1999probabilistic]
     """
 
-    n_iter = Int(100, "EM iterations at most")
+    n_iter = Count(100, "EM iterations at most")
     tempering = Float(1.0, "power to which the E step raises p(k | d, w) before it is made to sum "
                            "to 1 again: below 1 it blurs, and overfits less", above=0, high=1)
     smoothing = Float(0.0, "count added to each word of each topic in the M step", low=0,
                       high=LARGEST_PRIOR)
     tol = Float(1e-6, "stop when the objective changes by less than this share of itself; 0: never",
                 low=0)
-    threads = Int(1, "any number gives the same result")
+    threads = Threads(1, "any number gives the same result")
+    progress = Flag(False, "show a bar")
 
     history_ = Array("steps", dtype="f", file="own.history", doc="the objective (L, plus smoothing "
                      "* sum log p(w | k)) at the start and after each iteration, as a list; it "
@@ -68,13 +70,16 @@ class PLSA(TopicModel):
 
     name = "pLSA"
 
-    def _fit(self, counts: Counts) -> None:
+    _bytes_needed = 40, 40       # each table, tempered, expected, and what they become
+
+    def _fit(self, counts: Counts, asked: Event) -> None:
         # equal topics would stay equal for ever, so the words start at random; documents may start
         # alike
         word_topic = generator(self.seed).random((counts.n_words, self.n_topics))
         word_topic /= word_topic.sum(axis=0)
         doc_topic = np.full((counts.n_documents, self.n_topics), 1.0 / self.n_topics)
-        self._iterate(counts, doc_topic, word_topic, history=[], n_iter=self.n_iter)
+        self._iterate(counts, doc_topic, word_topic, asked=asked, history=[],
+                      n_iter=self.n_iter)
 
     def resume(self, data: Any, *, n_iter: int = 100) -> Self:
         """Go on with EM on the same data; bitwise what one longer `fit` gives, also after `load`.
@@ -97,24 +102,25 @@ class PLSA(TopicModel):
             Other data; ``n_topics`` was changed.
         """
         counts = self._ready_to_resume(data)
-        n_iter = check_int("n_iter", n_iter)
+        n_iter = check_rounds("n_iter", n_iter)
         self._check_same_data(fingerprint_of(counts) == self._fingerprint, counts)
-        self._iterate(counts, self.doc_topic_.copy(), np.ascontiguousarray(self.components_.T),
-                      history=self.history_[:-1], n_iter=n_iter)
-        self._note_corpus(counts)
+        with self._learning(counts) as asked:
+            self._iterate(counts, self.doc_topic_.copy(), np.ascontiguousarray(self.components_.T),
+                          asked=asked, history=self.history_[:-1], n_iter=n_iter)
         return self
 
     def _iterate(self, counts: Counts, doc_topic: np.ndarray, word_topic: np.ndarray, *,
-                 history: list[float], n_iter: int) -> None:
+                 asked: Event, history: list[float], n_iter: int) -> None:
         history = list(history)
         with thread_map(self.threads) as each:
             expectations = _Expectations(counts, self.n_topics, each)
-            for step in range(n_iter + 1):
+            for step in track(range(n_iter + 1), label=self.name, show=self.progress):
                 tempered = doc_topic**self.tempering, word_topic**self.tempering
                 likelihood, of_documents = expectations.by_document(*tempered)
                 history.append(self._objective(likelihood, counts, doc_topic, word_topic))
-                if step == n_iter or (step > 0 and abs(history[-1] - history[-2])
-                                      < self.tol * abs(history[-2])):
+                if step == n_iter or (step > 0 and (
+                        asked.is_set()
+                        or abs(history[-1] - history[-2]) < self.tol * abs(history[-2]))):
                     break
                 of_words = expectations.by_word(*tempered)
                 doc_topic = _normalised(of_documents, doc_topic, axis=1)

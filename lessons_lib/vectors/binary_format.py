@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from ..core import DamagedFile, atomic_open, check_int, shown
-from .incoming import check_promise, distinct, header_of, not_decoded, regular_file
+from .incoming import (check_promise, check_room, distinct, header_of, not_decoded,
+                       regular_file)
 from .text_format import check_writable
 from .word_vectors import WordVectors
 
@@ -66,6 +67,7 @@ def read_binary(path: str | os.PathLike, *, first: int | None = None,
         rows, columns = promise
         check_promise(file, rows, columns, row_bytes=4 * columns + 2)
         n = rows if limit is None else min(limit, rows)
+        check_room(file, n, columns)
         matrix, tokens = np.empty((n, columns), dtype=np.float32), []
         end = _read_rows(file, content, begin, tokens, matrix, encoding)
         if n == rows and content[end : end + 2] not in (b"", b"\n"):

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core import DamagedFile, existing_path, shown, warn_data
+from ..core import DamagedFile, check_memory, existing_path, shown, warn_data
 from ..core.first_bytes import check_arrived
 
-__all__ = ["check_promise", "distinct", "header_of", "not_decoded", "regular_file"]
+__all__ = ["check_promise", "check_room", "distinct", "header_of", "not_decoded", "regular_file"]
 
 MOST_COLUMNS = 1 << 20
 _HEADER = re.compile(rb"(-?\d{1,30}) (-?\d{1,30}) *\r?\n?")
@@ -69,6 +69,12 @@ def check_promise(file: Path, rows: int, columns: int, *, row_bytes: int) -> Non
     if rows * row_bytes > size:
         raise DamagedFile(f"{file} was cut or damaged: {rows:,} rows of {columns:,} numbers take "
                           f">= {rows * row_bytes:,} bytes, {size:,} bytes found. Get it again")
+
+
+def check_room(file: Path, rows: int, columns: int) -> None:
+    """Raise MemoryError where the vectors that are to be read do not fit."""
+    check_memory(f"{rows:,} vectors of {columns:,} numbers in {file}", 4 * rows * columns,
+                 f"Read fewer: first={max(1, rows // 10)}")
 
 
 def not_decoded(file: Path, place: str, offset: int, error: UnicodeDecodeError) -> ValueError:

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core import DamagedFile, atomic_open, check_int, shown
-from .incoming import check_promise, distinct, header_of, not_decoded, regular_file
+from .incoming import (check_promise, check_room, distinct, header_of, not_decoded,
+                       regular_file)
 from .word_vectors import WordVectors
 
 __all__ = ["check_writable", "read_text", "write_text"]
@@ -81,6 +82,7 @@ def read_text(path: str | os.PathLike, *, header: bool | None = None, first: int
     _check_encoding(encoding)
     layout = _layout(regular_file(path), header)
     n = layout.rows if limit is None else min(limit, layout.rows)
+    check_room(layout.file, n, layout.columns)
     matrix, tokens = np.empty((n, layout.columns), dtype=np.float32), []
     with open(layout.file, "rb") as file:
         file.seek(layout.offset)

@@ -382,12 +382,14 @@ class WordVectors:
         save_model(path, "WordVectors", settings={"name": self.name}, arrays=arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
+    def load(cls, path: str | os.PathLike, *, verify: bool = True) -> Self:
         """Read what `save` wrote.
 
         Parameters
         ----------
         path : str or path
+        verify : bool, default True
+            Compare every number with the checksums it was saved with (about 0.5 s per GB).
 
         Returns
         -------
@@ -398,7 +400,7 @@ class WordVectors:
         FileNotFoundError, DamagedFile, ValueError
             Not there; cut, changed, or of another kind; of a newer format.
         """
-        settings, arrays, _ = load_model(path, "WordVectors")
+        settings, arrays, _ = load_model(path, "WordVectors", verify=verify)
         try:
             return cls(unpacked_strings(arrays), arrays["matrix"], **settings)
         except (KeyError, TypeError, ValueError) as error:

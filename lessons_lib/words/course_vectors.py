@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core import check_choice, check_int, write_text
+from ..core import check_choice, check_int, checked_path, write_text
 from ..datasets import load, registered
 from ..text import Corpus
 from ..vectors import WordVectors
@@ -25,14 +25,14 @@ __all__ = [
     "write_frequencies"
 ]
 
-WORDS = 20_000
+WORDS = 50_000
 MIN_COUNT = 10
 
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
     "skip-gram": ("Word2Vec", {
-        "dim": 100, "window": 5, "min_count": MIN_COUNT, "sample": 1e-4, "epochs": 5
+        "dim": 200, "window": 5, "min_count": MIN_COUNT, "sample": 1e-4, "epochs": 5
     }), "glove": ("GloVe", {
-        "dim": 100, "window": 15, "min_count": MIN_COUNT, "x_max": 10.0, "epochs": 40,
+        "dim": 200, "window": 15, "min_count": MIN_COUNT, "x_max": 10.0, "epochs": 40,
         "bias_rate": "code"
     })
 }
@@ -78,4 +78,4 @@ def write_frequencies(corpus: Corpus, path: str | os.PathLike, n: int = WORDS) -
     n, words = check_int("n", n), corpus.vocabulary
     rows = zip(words.tokens[:n], words.counts[:n].tolist(), strict=True)
     write_text(path, "word\tcount\n" + "".join(f"{token}\t{count}\n" for token, count in rows))
-    return Path(path)
+    return checked_path(path)

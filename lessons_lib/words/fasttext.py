@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import generator
+from ..core import generator, taken
 from ..core.learned import Array, Learned, Strings
 from ..core.parameters import Float, Int
 from ..text.subwords import check_parts, ngram_buckets
@@ -79,6 +79,9 @@ class FastText(WindowMethod):
     def _extend(self, encoded: EncodedCorpus) -> None:
         """Rows for new words and buckets; buckets that the text meets most often lie together."""
         self._tokens = encoded.tokens
+        longest = max(map(len, encoded.tokens)) + 2                # with < and >
+        taken("max_n", self.max_n, longest, f"the longest word has {longest - 2:,} characters",
+              stacklevel=5)
         bounds, buckets = ngram_buckets(encoded.tokens, min_n=self.min_n, max_n=self.max_n,
                                         buckets=self.buckets)
         new = self._rows_of(buckets) < 0
@@ -87,6 +90,7 @@ class FastText(WindowMethod):
         often = np.bincount(which, weights=occurrences, minlength=len(fresh))
         fresh = fresh[np.argsort(-often, kind="stable")]
         former, n = len(self.word_rows_), len(encoded.tokens)
+        self._check_memory(encoded, len(self.buckets_) + len(fresh))
         rng = generator(int(self.seed) + former)
         words, ngrams = (random_rows(rng, more, self.dim, reach=1.0)
                          for more in (n - former, len(fresh)))

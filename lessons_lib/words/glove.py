@@ -15,10 +15,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import cache_folder, fingerprint, generator, shown
+from ..core import cache_folder, check_memory, fingerprint, generator, shown
 from ..core.estimator import SavedEstimator
 from ..core.learned import Array, Learned, Strings
-from ..core.parameters import Choice, Flag, Float, Int, Seed
+from ..core.parameters import Choice, Count, Flag, Float, Int, Seed, Threads
 from ..core.run import Run, RunState, all_or_nothing, run_through
 from ..vectors import WordVectors
 from .encoded_corpus import EncodedCorpus, encode_corpus, encode_more
@@ -53,17 +53,18 @@ class GloVe(SavedEstimator):
     window = Int(15, "words counted on either side, each with weight 1/distance")
     x_max = Float(100.0, "count from which on the weight is 1", above=0)
     exponent = Float(0.75, "power of count / x_max below it", low=0)
-    epochs = Int(25, "passes over the counts")
+    epochs = Count(25, "passes over the counts")
     learning_rate = Float(0.05, "of the first steps: AdaGrad lowers it for each number", above=0)
     min_count = Int(5, "words that are rarer are left out")
     symmetric = Flag(True, "count both sides; False: only the words before")
     bias_rate = Choice("paper", "code", doc="'paper': the learning rate holds for biases, too; "
                                             "'code': they learn at rate 1, as in the program")
     gradient_clip = Float(100.0, "largest part of a gradient", above=0)
-    threads = Int(1)
+    threads = Threads(1)
     seed = Seed()
     memory = Int(1 << 30, "bytes for counting, and again for the counts in the order in which they "
-                          "are learned; what is beyond lies in files in the cache folder")
+                          "are learned; what is beyond lies in files in the cache folder",
+                 high=1 << 62)
     progress = Flag(False, "show a bar")
 
     vectors_ = Learned("WordVectors", "w + w̃")
@@ -112,6 +113,7 @@ class GloVe(SavedEstimator):
         """
         self._check_settings()
         encoded = encode_corpus(corpus, min_count=self.min_count)
+        self._check_memory(len(encoded.tokens))
         return self._begin(self._counted(encoded), encoded.tokens, encoded.counts, on_epoch)
 
     def fit_counts(self, counts: Any, tokens: Sequence[str] | None = None, *,
@@ -143,6 +145,7 @@ class GloVe(SavedEstimator):
         if len(tokens) != n:
             raise ValueError(f"tokens holds {len(tokens)} words for {n} rows of counts; expected "
                              "one each")
+        self._check_memory(n)
         return self._begin(counts, tokens, None, on_epoch)
 
     def partial_fit(self, corpus: Any, *,
@@ -171,6 +174,7 @@ class GloVe(SavedEstimator):
             return self.fit(corpus, on_epoch=on_epoch)
         self._check_consistent()
         encoded = encode_more(corpus, self._tokens, min_count=self.min_count, grow=True)
+        self._check_memory(len(encoded.tokens))
         counts, former = self._counted(encoded), len(self._tokens)
         fresh = self._fresh(len(encoded.tokens) - former, int(self.seed) + former)
         with all_or_nothing(self):
@@ -235,6 +239,13 @@ class GloVe(SavedEstimator):
             state = self._state(counts)
             self._show()
         return self._train(state, on_epoch)
+
+    def _check_memory(self, n: int) -> None:
+        """Raise MemoryError where matrices for n words cannot fit: four in the model, four in the
+        kernel's state, and four as they were before the part that is learned."""
+        check_memory(f"12 matrices of {n:,} words and {self.dim:,} + 1 float32 numbers",
+                     4 * 12 * n * (int(self.dim) + 1), f"Lower dim={self.dim}, or leave out more "
+                     f"rare words: min_count={self.min_count}")
 
     def _counted(self, encoded: EncodedCorpus) -> Any:
         from ..counts import Cooccurrences

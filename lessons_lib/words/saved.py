@@ -22,12 +22,14 @@ METHODS = {"Word2Vec": "word2vec", "GloVe": "glove", "FastText": "fasttext"}
 _NUMERIC = frozenset(b"0123456789+-.eE \r")
 
 
-def load_method(path: str | os.PathLike) -> Any:
+def load_method(path: str | os.PathLike, *, verify: bool = True) -> Any:
     """Read the folder of a saved `Word2Vec`, `GloVe` or `FastText`, whichever it is.
 
     Parameters
     ----------
     path : str or path
+    verify : bool, default True
+        Compare every number with the checksums it was saved with (about 0.5 s per GB).
 
     Returns
     -------
@@ -44,10 +46,11 @@ def load_method(path: str | os.PathLike) -> Any:
     kind = _kind(existing_path(path))
     if kind not in METHODS:
         raise DamagedFile(f"{path} holds a {shown(kind)}; expected one of {', '.join(METHODS)}")
-    return getattr(importlib.import_module(f"{__package__}.{METHODS[kind]}"), kind).load(path)
+    method = getattr(importlib.import_module(f"{__package__}.{METHODS[kind]}"), kind)
+    return method.load(path, verify=verify)
 
 
-def load_vectors(path: str | os.PathLike) -> WordVectors:
+def load_vectors(path: str | os.PathLike, *, verify: bool = True) -> WordVectors:
     """Read word vectors: the folder of saved `WordVectors` or of a method that learned them, or a
     file.
 
@@ -56,6 +59,8 @@ def load_vectors(path: str | os.PathLike) -> WordVectors:
     path : str or path
         Files: safetensors with a card (`write_compact`), word2vec binary, or text of word2vec,
         fastText or GloVe.
+    verify : bool, default True
+        Compare every number with the checksums it was saved with; text and binary have none.
 
     Returns
     -------
@@ -69,10 +74,10 @@ def load_vectors(path: str | os.PathLike) -> WordVectors:
     place = existing_path(path)
     if place.is_dir():
         if _kind(place) == "WordVectors":
-            return WordVectors.load(place)
-        return load_method(place).vectors_
+            return WordVectors.load(place, verify=verify)
+        return load_method(place, verify=verify).vectors_
     if place.suffix == ".safetensors":
-        return read_compact(place)
+        return read_compact(place, verify=verify)
     return read_binary(place) if place.is_file() and _is_binary(place) else read_text(place)
 
 

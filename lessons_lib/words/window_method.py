@@ -12,10 +12,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import check_float, generator
+from ..core import check_float, check_memory, generator
 from ..core.estimator import SavedEstimator
 from ..core.learned import Array
-from ..core.parameters import Choice, Flag, Float, Int, Seed
+from ..core.parameters import Choice, Count, Flag, Float, Int, Seed, Threads
 from ..core.run import Run, RunState, all_or_nothing, run_through
 from ..vectors.word_vectors import LearnedVectors
 from .encoded_corpus import EncodedCorpus, encode_corpus, encode_more
@@ -45,9 +45,9 @@ class WindowMethod(SavedEstimator):
     sample = Float(1e-3, "threshold t of subsampling, 0 for none: a word of frequency f stays with "
                          "probability √(t/f) + t/f", low=0)
     noise_exponent = Float(0.75, "power of the counts in the distribution of negative samples")
-    epochs = Int(5)
+    epochs = Count(5)
     learning_rate = Float(0.025, "at the beginning; it falls along a straight line", above=0)
-    threads = Int(1)
+    threads = Threads(1)
     deterministic = Flag(True, "on several threads: bitwise the same for equal settings, at the "
                                "price of learning less in each epoch; else threads race")
     seed = Seed()
@@ -190,6 +190,7 @@ class WindowMethod(SavedEstimator):
 
     def _fit(self, encoded: EncodedCorpus, on_epoch: Callable[[Self], object] | None) -> Self:
         with all_or_nothing(self):
+            self._check_memory(encoded, 0)
             self.counts_ = encoded.counts
             self._run = Run(float(self.learning_rate), encoded.fingerprint)
             self._begin(encoded)
@@ -203,6 +204,7 @@ class WindowMethod(SavedEstimator):
             if not self._tree:
                 self.counts_ = grown_counts(self.counts_, encoded)
             self._run = self._run.another(rate, encoded.fingerprint)
+            self._check_memory(encoded, 0)
             self._extend(encoded)
             state = self._state(encoded)
             self._hand_over(state, encoded)
@@ -244,6 +246,23 @@ class WindowMethod(SavedEstimator):
                 "window": self.window, "negatives": self.negatives,
                 "share_error": self.share_error,
                 "seed": int(generator(self.seed).integers(1 << 62))}
+
+    _width = 1                  # of a row of outputs, in rows of inputs
+
+    def _check_memory(self, encoded: EncodedCorpus, more: int) -> None:
+        """Raise MemoryError for matrices that cannot fit, with ``more`` rows of inputs than words.
+
+        Inputs and outputs are kept three times: in the model, in the kernel's state, and as they
+        were before the part that is learned; further threads have copies of their own.
+        """
+        words = len(encoded.tokens)
+        copies = 3 if getattr(self, "device", "cpu") == "cpu" else 1        # else on the GPU
+        copies += self.threads if self.threads > 1 and self.deterministic else 0
+        rows = words + more + (words - self._tree) * self._width
+        fewer = f", threads={self.threads}, or deterministic=False" if copies > 3 else ""
+        check_memory(f"{copies} x {rows:,} rows of {self.dim:,} float32 numbers for {words:,} "
+                     "words", 4 * copies * rows * int(self.dim),
+                     f"Lower dim={self.dim}, or raise min_count={self.min_count}{fewer}")
 
     # ------------------------------------------------------------------------------ subclasses
 

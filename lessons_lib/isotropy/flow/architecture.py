@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import check_choice, check_float, check_int
+from ...core import check_choice, check_float, check_int, check_memory
 from .bijection import Bijection, Composition, Split
 from .coupling import AdditiveCoupling, AffineCoupling, CouplingNet
 from .layers import ActNorm, InvertibleLinear, Permutation
@@ -24,6 +24,7 @@ MIXINGS: dict[str, Callable[..., Bijection]] = {
     "reversal": lambda dim, rng: Permutation.reversal(dim), "random": Permutation.random,
     "linear": InvertibleLinear.random}
 COUPLINGS = ("additive", "affine", "affine-glow")
+BYTES_PER_BLOCK = 1000                           # and more, of the modules themselves
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,10 @@ class Architecture:
         if self.levels > most:
             raise ValueError(f"levels={self.levels} would halve {dim} numbers too often: a level "
                              f"needs >= 2 to couple; expected levels <= {most}")
+        of_net = (dim // 2 + self.width + dim - dim // 2) * self.width
+        check_memory(f"{self.depth:,} blocks with nets {self.width:,} wide", self.depth
+                     * (4 * of_net * (dim > 1) + BYTES_PER_BLOCK),
+                     f"Lower depth={self.depth} or width={self.width}")
         layers = self._level(dim, self.levels, rng)
         if self.standardise == "end":
             layers.append(ActNorm(dim, rate=self.rate))

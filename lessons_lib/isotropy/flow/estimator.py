@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core import check_int, generator, shown, torch_device
+from ...core import check_int, check_memory, generator, shown, torch_device
+from ...core.checks import MOST
 from ...core.estimator import SavedEstimator
 from ...core.gradient_run import GradientEstimator, on_threads, weights_of
 from ...core.learned import Array, Learned
@@ -79,7 +80,7 @@ class Flow(GradientEstimator, SavedEstimator):
     coupling = Choice(*COUPLINGS, default=None, doc="None: as the kind has it")
     rate = Float(1.0, "of the log-scales; 3 in BERT-flow's program", above=0)
     epochs = Float(20.0, "also parts of one; 0 leaves the layers as the first data set them: each "
-                         "dimension standardised, in another order", low=0)
+                         "dimension standardised, in another order", low=0, high=MOST)
     batch_size = Int(256)
     weight_decay = Float(0.01, "of the nets' matrices", low=0)
     held_out = Float(0.1, "share of the rows, at most 4096 of them, that tell when to stop; the "
@@ -203,8 +204,9 @@ class Flow(GradientEstimator, SavedEstimator):
     def _training(self, x: np.ndarray, unit: Unit, place: torch.device) -> Training:
         order = Order(len(x), held_out=self.held_out, batch_size=self.batch_size, seed=self.seed)
         batches = Batches(x, unit, order, noise=self.noise, device=place)
-        return Training(self._fresh(x.shape[1]).to(place), batches,
-                        steps=math.ceil(round(self.epochs * order.per_epoch, 6)),
+        steps = math.ceil(round(self.epochs * order.per_epoch, 6))
+        self._check_patience(steps)
+        return Training(self._fresh(x.shape[1]).to(place), batches, steps=steps,
                         learning_rate=self.learning_rate, weight_decay=self.weight_decay,
                         clip=self.clip, patience=self.patience, compiled=self.compiled)
 
@@ -302,7 +304,9 @@ class Flow(GradientEstimator, SavedEstimator):
         ------
         NotFittedError, TypeError, ValueError
         """
-        return self.inverse_transform(rng.normal(size=(check_int("n", n, low=0), self.dim)))
+        n = check_int("n", n, low=0)
+        check_memory(f"{n:,} vectors of {self.dim:,} numbers", 12 * n * self.dim, f"Lower n={n}")
+        return self.inverse_transform(rng.normal(size=(n, self.dim)))
 
     @torch.inference_mode()
     def log_density(self, x: Any) -> np.ndarray:
@@ -390,12 +394,17 @@ class Flow(GradientEstimator, SavedEstimator):
     # ------------------------------------------------------------------------------ files
 
     def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        return self._same_settings(), {"text": self._text, "exponent": self._unit.exponent,
-                                       "spread": self._unit.spread, "rank": self.rank_}
+        unit = self._unit
+        return self._same_settings(), {"text": self._text, "exponent": unit.exponents.tolist(),
+                                       "spread": unit.spread, "rank": self.rank_}
 
     def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
-        exponent = check_int("exponent", extra["exponent"], low=-4096)
-        self._unit = Unit(self._mean, exponent, float(extra["spread"]))
+        exponents = np.asarray(extra["exponent"])           # one number for all in older files
+        if exponents.dtype.kind != "i" or exponents.shape not in ((), self._mean.shape):
+            raise ValueError(f"exponent={shown(extra['exponent'])} is neither an int nor "
+                             f"{len(self._mean)} of them")
+        self._unit = Unit(self._mean, np.broadcast_to(exponents, self._mean.shape),
+                          float(extra["spread"]))
         self._text, self.rank_ = str(extra["text"]), check_int("rank", extra["rank"])
         self._fitted = self._check_settings()
         which = "kept." if extra["record"]["best"] is not None else "layers."

@@ -1,4 +1,4 @@
-"""Rows of a table of vectors as a flow reads them: centred, scaled by a power of two, float32, in a
+"""Rows of a table of vectors as a flow reads them: centred, scaled by powers of two, float32, in a
 seeded order.
 
 Far-away means and odd units are taken away in float64, a batch at a time, so that the table itself
@@ -20,34 +20,36 @@ from ..spectrum import values_of
 __all__ = ["Order", "Unit", "check_varies", "fingerprint_of", "rows_of", "sample_rows", "unit_of"]
 
 SAMPLE = 16_384                 # rows from which spread and rank are taken
+SMALL_COLUMN = 2.0**-8          # of the root mean square deviation: below it, a scale of its own
 LEAST_SINGULAR = 1e-6           # of the largest value, standardised: below it is float32's rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """What is done to rows before they reach the layers: y = (x - ``mean``) / 2^``exponent``.
+    """What is done to rows before they reach the layers: y = (x - ``mean``) / 2^``exponents``.
 
-    ``mean`` (d,) float64; ``spread``, the root mean square deviation of y, in [0.5, 1) but for
-    chance.
+    ``mean`` (d,) float64; ``exponents`` (d,) int, equal but for columns that hardly vary;
+    ``spread``, the root mean square deviation of y, in [0.5, 1) but for chance and such columns.
     """
 
     mean: np.ndarray
-    exponent: int
+    exponents: np.ndarray
     spread: float
 
     def enter(self, rows: np.ndarray) -> np.ndarray:
         """y of rows x, (n, d) float32; infinite where x is too far away for that."""
         with np.errstate(over="ignore"):
-            return np.ldexp(rows.astype(np.float64) - self.mean, -self.exponent).astype(np.float32)
+            return np.ldexp(rows.astype(np.float64) - self.mean,
+                            -self.exponents).astype(np.float32)
 
     def leave(self, rows: np.ndarray) -> np.ndarray:
         """x of rows y, (n, d) float64."""
-        return np.ldexp(rows.astype(np.float64), self.exponent) + self.mean
+        return np.ldexp(rows.astype(np.float64), self.exponents) + self.mean
 
     @property
     def log_det(self) -> float:
         """log |det ∂y/∂x|."""
-        return -len(self.mean) * self.exponent * float(np.log(2))
+        return -int(self.exponents.sum()) * float(np.log(2))
 
 
 def sample_rows(x: np.ndarray, n: int) -> np.ndarray:
@@ -57,7 +59,10 @@ def sample_rows(x: np.ndarray, n: int) -> np.ndarray:
 
 def unit_of(x: np.ndarray) -> Unit:
     """The mean of all rows, and the power of two next above the root mean square deviation of a
-    sample of them. Raises ValueError when all rows are equal.
+    sample of them; a column that varies far less gets the one above its own largest deviation, for
+    a gradient with respect to its shift goes as 1 / its scale and would drown all others.
+
+    Raises ValueError when all rows are equal.
     """
     exponent = power_of_two(x)
     mean = sum(block.sum(axis=0) for block in blocks(x, exponent=exponent)) / len(x)
@@ -66,8 +71,14 @@ def unit_of(x: np.ndarray) -> Unit:
     first = next(blocks(x[:1]))
     if all((block == first).all() for block in blocks(x)):
         raise ValueError(f"x has {len(x)} rows, all of them equal; expected >= 2 different rows")
-    power = int(np.frexp(spread)[1])
-    return Unit(np.ldexp(mean, exponent), exponent + power, float(np.ldexp(spread, -power)))
+    largest = np.abs(deviations).max(axis=0)
+    small = (largest > 0) & (largest < SMALL_COLUMN * spread)
+    powers = np.where(small, np.frexp(largest)[1], int(np.frexp(spread)[1]))
+    if small.any():
+        spread = float(np.sqrt(np.square(np.ldexp(deviations, -powers)).mean()))
+    else:
+        spread = float(np.ldexp(spread, -powers[0]))
+    return Unit(np.ldexp(mean, exponent), exponent + powers, spread)
 
 
 def fingerprint_of(x: np.ndarray, unit: Unit) -> str:

@@ -130,7 +130,7 @@ class Training(gradient_run.GradientRun):
                           "finite or beyond all measure; last loss before: "
                           f"{last:.4g} bits per dimension. The layers are the best of before. Use "
                           f"a smaller rate: learning_rate={self.learning_rate / 10:.3g}")
-        exponent = self.batches.unit.exponent
+        exponent = float(self.batches.unit.exponents.mean())
         record.history.append([record.step / order.per_epoch, bits + exponent, held_out + exponent])
         self.begin_line()
         self.better(held_out if order.n_held_out else None, larger=False, patience=self.patience)

@@ -9,7 +9,7 @@ code in ``15_gpu_kernels``.
 
 from __future__ import annotations
 
-from ...core import check_float, check_int, shown
+from ...core import check_float, check_int, check_threads, shown
 from ..contents import part
 from ..dispatch import Operation
 from .state import GloveState, Settings, shifts
@@ -80,5 +80,5 @@ def glove_step(state: GloveState, *, learning_rate: float = 0.05, clip: float = 
     how = Settings(rate=check_float("learning_rate", learning_rate, low=0.0, open_low=True),
                    clip=check_float("clip", clip, low=0.0, open_low=True),
                    shifts=tuple(shifts(state.groups, seed, epoch)[first:last]),
-                   threads=check_int("threads", threads))
+                   threads=check_threads(threads))
     return OPERATION.run("glove_step", state.words, state, how, backend=backend)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...core import check_choice, check_int
+from ...core import check_choice, check_int, check_memory
 from ..autograd import result_type
 from ..contents import check_finite
 from ..dispatch import Operation, backend_name
@@ -86,6 +86,8 @@ def knn(query: Any, x: Any, *, k: int, metric: str = "cosine", exclude_self: boo
         without = " without the query itself" if exclude_self else ""
         raise ValueError(f"k={k} is more than x has: {n} rows, {available} available{without}; "
                          f"expected k in [1, {available}]")
+    if not x.is_cuda:
+        check_memory(f"{k:,} neighbours of {m:,} rows", 12 * k * m, f"Lower k={k}")
     return _knn(query.detach(), x.detach(), int(k), metric, exclude_self, backend_name(backend))
 
 

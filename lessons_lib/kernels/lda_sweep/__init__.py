@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...core import check_float, check_int, shown
+from ...core import check_float, check_int, check_threads, shown
 from ..dispatch import Operation
 from .state import LARGEST_PRIOR, SMALLEST_PRIOR, LdaState, Settings, padded
 
@@ -80,7 +80,7 @@ def lda_sweep(state: LdaState, *, alpha: Any = 0.1, beta: float = 0.01, seed: in
     """
     if not isinstance(state, LdaState):
         raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected an LdaState")
-    threads = check_int("threads", threads)
+    threads = check_threads(threads)
     if at_once is None:
         side_by_side = threads > 1 or state.words.is_cuda
         at_once = max(2, -(-state.n_documents // BATCHES)) if side_by_side else 1

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core import check_int, shown
+from ...core import check_int, check_memory, shown
 from ..layout import padded, padded_width
 
 __all__ = ["LARGEST_PRIOR", "MAX_COUNT", "SMALLEST_PRIOR", "LdaState", "Settings", "padded"]
@@ -111,6 +111,10 @@ class LdaState:
                  streams: Any = None, word_topic: Any = None, device: Any = "cpu") -> None:
         self.n_topics = check_int("n_topics", n_topics, high=32_767)
         self.n_words = check_int("n_words", n_words)
+        if torch.device(device).type == "cpu":
+            check_memory(f"{self.n_topics:,} topics of {self.n_words:,} words",
+                         4 * self.n_topics * self.n_words,
+                         f"Lower n_topics={self.n_topics} or n_words={self.n_words}")
         self.words = _whole("words", words, torch.int32, device)
         self.topics = _whole("topics", topics, torch.int32, device)
         self.offsets = _whole("offsets", offsets, torch.int64, device)

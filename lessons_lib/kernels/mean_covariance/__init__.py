@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...core import check_int, shown
+from ...core import check_int, check_memory, shown
 from ..autograd import result_type
 from ..contents import check_finite
 from ..dispatch import Operation, backend_name
@@ -86,6 +86,8 @@ class Moments:
 
     def __init__(self, dim: int) -> None:
         self.dim = check_int("dim", dim)
+        check_memory(f"sums of {self.dim:,} x {self.dim:,} products", 8 * self.dim**2,
+                     f"Lower dim={self.dim}")
         self._n = 0
         self._mean = torch.zeros(self.dim, dtype=torch.float64)
         self._scatter = torch.zeros(self.dim, self.dim, dtype=torch.float64)

@@ -34,7 +34,7 @@ def _largest(hidden: Float[Tensor, "b length d"], mask: Bool[Tensor, "b length"]
              ) -> tuple[Float[Tensor, "b d"], Int32[Tensor, "b d"]]:
     """max_{t real} h_tj and the first t that reaches it."""
     # one row more, so that no text has zero positions
-    lowest = hidden.new_full((len(hidden), 1, hidden.shape[2]), -torch.inf)
+    lowest = hidden.new_full((hidden.shape[0], 1, hidden.shape[2]), -torch.inf)
     tokens = torch.where(mask[:, :, None], hidden, -torch.inf)
     best, place = torch.cat([tokens, lowest], dim=1).max(dim=1)
     z = torch.where(mask.any(dim=1, keepdim=True), best, 0)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core import check_array, check_choice, check_float, check_int, shown
+from ...core import check_array, check_choice, check_float, check_int, check_threads, shown
 from ..contents import part, whole
 from ..layout import ALIGNMENT, padded
 from .draws import GOLDEN, alias_table, epoch_key, mixed_numbers
@@ -257,7 +257,7 @@ def checked_settings(state: WindowState, *, architecture: str, objective: str, w
                    seed=check_int("seed", seed, low=0, high=2**63 - 1),
                    epoch=check_int("epoch", epoch, low=0, high=2**31 - 1),
                    pieces=part("pieces", pieces, state.n_pieces),
-                   threads=check_int("threads", threads),
+                   threads=check_threads(threads),
                    deterministic=flag("deterministic", deterministic),
                    **{"combine": "mean" if cbow else "", **more})
     rows, needed = len(state.outputs), len(state.counts) - tree
