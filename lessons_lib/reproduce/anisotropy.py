@@ -29,6 +29,7 @@ from .pictures import curves_of, paired_table
 __all__ = ["ENTRIES", "NAMES", "WordTable", "layer_measures", "released_measures", "token_table",
            "word_tables"]
 
+WORDS = 10_000  # of skip-gram, the most frequent
 LEAST = 5  # occurrences of a subword that counts as a word
 MODELS = {"LessonBERT": "", "start weights": RANDOM}  # what stands after the name of the model
 NAMES = {"bert": "BERT", "gpt2": "GPT-2", "elmo": "ELMo"}
@@ -45,14 +46,16 @@ class WordTable(NamedTuple):
 
 
 def word_tables(encoder: str = COURSE) -> dict[str, WordTable]:
-    """Words only: the course's skip-gram, a model's raw table, and its random initialisation.
-    Subwords of a model that does not say how often it read them are counted in the course's sample
-    of Wikipedia."""
+    """Words only: the course's skip-gram, of it about as many words as a model has subwords; a
+    model's raw table, and its random initialisation. (Over all its words the norms of skip-gram
+    rise with falling frequency, and fall again where words are rare.) Subwords of a model that
+    does not say how often it read them are counted in the course's sample of Wikipedia."""
     vectors, frequencies = load("course-vectors"), load("course-frequencies")
     seen = dict(zip(frequencies.words, frequencies.counts.tolist(), strict=True))
-    counts = np.array([seen[word] for word in vectors.tokens])
-    matrix = vectors.matrix.astype(np.float64)
-    tables = {"skip-gram": WordTable(matrix, counts, list(vectors.tokens))}
+    words = list(vectors.tokens)[:WORDS]
+    counts = np.array([seen[word] for word in words])
+    matrix = vectors.matrix[:WORDS].astype(np.float64)
+    tables = {"skip-gram": WordTable(matrix, counts, words)}
     for name, ending in MODELS.items():
         model = model_of(encoder + ending)
         counts, pieces = model.piece_counts, model.pieces

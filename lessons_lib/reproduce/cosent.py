@@ -13,23 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
 from ..contextual import character_encoder
 from ..contextual.encoder import ContextualEncoder
 from ..contrastive import CoSent, SBert
-from ..contrastive.losses import pair_features
 from ..core import generator
 from ..datasets import load
-from ..evaluation import spearman
-from ..plots import objective_curves
-from .entry import Rows, Series, declared
-from .models import CONTROL, with_encoder
-from .pictures import row_table, stacked
-from .trained import SD, SETS, paired_spearman, trained_rows
+from .entry import BAG, Entry, Rows, Series, declared
+from .models import with_encoder
+from .pictures import beside_paper, dots_of, gains, signed
+from .trained import SETS, paired_spearman, trained_rows
 
-__all__ = ["CHINESE", "ENTRIES", "OBJECTIVES", "chinese_pairs", "classifier_spearman",
-           "over_training", "spearman_of", "train_by"]
+__all__ = ["CHINESE", "ENTRIES", "OBJECTIVES", "chinese_pairs", "spearman_of", "train_by"]
 
 OBJECTIVES = ("CoSENT", "cosine regression", "Sentence-BERT")
 ATEC, BQ, LCQMC, PAWSX, STSB = range(5)  # places of the sets in the article's table
@@ -44,8 +39,8 @@ STEPS, UNIFORMITY = ", by step", ", uniformity by step"
 NOISY = "CoSENT, dropout 0.1"  # the dropout that all trainers have unless told otherwise
 ON_TEST = SETS.index("stsb")
 TRAINER = (
-    "batch_size", "steps", "epochs", "learning_rate", "pooling", "max_length", "evaluate_every",
-    "precision", "device")  # settings of a scale that trainers know
+    "batch_size", "steps", "epochs", "learning_rate", "warmup", "pooling", "max_length",
+    "evaluate_every", "precision", "device")  # settings of a scale that trainers know
 
 Labelled = tuple[Sequence[str], Sequence[str], np.ndarray]
 
@@ -72,19 +67,6 @@ def spearman_of(encoder: Any, pairs: Labelled) -> float:
     return paired_spearman(vectors, np.asarray(pairs[2], dtype=np.float64))
 
 
-def classifier_spearman(model: SBert, pairs: Labelled) -> float:
-    """Spearman x 100 of the class that SBERT's own classifier expects with the labels of pairs. The
-    expected class is the mean of classes, which are numbers, weighted by their probabilities.
-    Raises NotFittedError, ValueError."""
-    head, n = model.classifier_, len(pairs[2])
-    vectors = torch.from_numpy(model.encode([*pairs[0], *pairs[1]]))
-    features = pair_features(vectors[:n], vectors[n:], model.features)
-    scores = features @ torch.as_tensor(head["weight"]).T + torch.as_tensor(head["bias"])
-    classes = torch.tensor(model.classes_, dtype=torch.float64)
-    expected = scores.double().softmax(dim=1) @ classes
-    return 100 * float(spearman(expected.numpy(), np.asarray(pairs[2], dtype=np.float64)))
-
-
 def _trainer(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: settings[name] for name in TRAINER if name in settings}
 
@@ -109,31 +91,38 @@ def _measure_english(settings: Mapping[str, Any], seed: int) -> Series:
     for row in (*OBJECTIVES, NOISY):
         objective, dropout = ("CoSENT", 0.1) if row == NOISY else (row, settings["dropout"])
         own = {"dev": dev, "dropout": dropout} | _trainer(settings)
+        seeds = 1 if row == NOISY else settings["seeds"]
+        beside = row == "CoSENT" or settings.get("every")
         result |= trained_rows(
             row,
             lambda encoder, k, by=objective, own=own: train_by(by, encoder, pairs, seed=k, **own),
             entry="cosent_stsb", settings=settings, seed=seed, score=score,
-            seeds=1 if row == NOISY else settings["seeds"],
-            controls=settings["controls"] if row == "CoSENT" else 0)
+            seeds=seeds, controls=min(seeds, settings["controls"]) if beside else 0)
     return result
 
 
-def over_training(measured: Series) -> Any:
-    """The scores of ``cosent_stsb`` by step as a figure."""
-    rows = {name.replace(STEPS, "").replace(CONTROL, ", start weights"): row
-            for name, row in measured.items() if STEPS in name}
-    curves = {name: row for name, row in rows.items() if not name.endswith(SD)}
-    steps = sorted(next(iter(curves.values())))
-    band = {}
-    for name, row in curves.items():
-        # two lines with the same mean and the same standard deviation as the seeds
-        half = [rows.get(name + SD, {}).get(x, 0.0) / np.sqrt(2) for x in steps]
-        mean = [row[x] for x in steps]
-        band[name] = np.array([np.subtract(mean, half), np.add(mean, half)])
-    return objective_curves(steps, band,
-                            title="STS-B over training: mean and standard deviation over seeds",
-                            ylabel="STS-B dev, Spearman × 100",
-                            dashed=[name for name in band if "start weights" in name])
+def _draw_english(entry: Entry, measured: Series) -> Any:
+    told = gains(entry, measured, "CoSENT", "Sentence-BERT", ON_TEST)
+    return beside_paper(
+        {row: dots_of(entry, measured, row, ON_TEST) for row in (*OBJECTIVES, NOISY)
+         if row in measured},
+        title=f"CoSENT against the classifier of Sentence-BERT: {told}",
+        source="Reimers and Gurevych 2019, BERT-base, Table 2", xlabel="STS-B test, Spearman × 100")
+
+
+def _draw_chinese(entry: Entry, measured: Series) -> Any:
+    """Each set with the objectives trained on it, then the means of those trained on inferences."""
+    sets = {"ATEC / AFQMC" if place == ATEC else name: place
+            for name, (place, _, _) in CHINESE.items()}
+    rows = {f"{name}: {row}": dots_of(entry, measured, row, place)
+            for name, place in sets.items() for row in OBJECTIVES}
+    ahead = _mean(measured, "CoSENT") - _mean(measured, "Sentence-BERT")
+    printed = _mean(entry.printed, "CoSENT") - _mean(entry.printed, "Sentence-BERT")
+    title = (f"CoSENT against Sentence-BERT, mean of four sets: {signed(ahead)} points here, "
+             f"{signed(printed)} in the article")
+    return beside_paper(rows, title=title, source="Su 2022, BERT-base", groups=(3, 6, 9),
+                        here="here: a BERT of characters, no pre-training",
+                        xlabel="test, Spearman × 100")
 
 
 @functools.lru_cache(maxsize=16)
@@ -205,8 +194,12 @@ def _lead(m: Series, place: int) -> float:
 
 
 _STEPS = {"learning_rate": 2e-4, "dropout": 0.0}
-ENGLISH_SCALES = with_encoder(_STEPS | {"batch_size": 8, "steps": 4, "evaluate_every": 2,
-                                        "n_train": 200, "n_dev": 60, "n_test": 100, "seeds": 1},
+# of a bag of words, until dev stops rising
+_BAG = {"encoder": BAG, "learning_rate": 0.005, "dropout": 0.0, "warmup": 0.0, "batch_size": 64,
+        "steps": 360, "evaluate_every": 45, "n_train": None, "n_dev": None, "n_test": None,
+        "seeds": 3, "controls": 3, "every": True}
+ENGLISH_SCALES = with_encoder(_BAG | {"batch_size": 8, "steps": 4, "evaluate_every": 2,
+                                      "n_train": 200, "n_dev": 60, "n_test": 100, "seeds": 1},
                               _STEPS | {"batch_size": 32, "steps": 36, "evaluate_every": 9,
                                         "n_train": None, "n_dev": 250, "n_test": None, "seeds": 3},
                               {"batch_size": 32, "epochs": 5.0, "learning_rate": 2e-5,
@@ -224,14 +217,10 @@ CHINESE_SCALES: dict[str, dict[str, Any]] = {
 
 
 ENTRIES = (
-    declared("cosent_stsb", _measure_english, lambda entry, m: over_training(m), ENGLISH_SCALES,
+    declared("cosent_stsb", _measure_english, _draw_english, ENGLISH_SCALES,
              regression=lambda m: m["CoSENT"][ON_TEST] >= m["cosine regression"][ON_TEST],
              learns=lambda m: max(m["CoSENT" + STEPS].values()) > m["CoSENT" + STEPS][0.0]),
-    declared("su2022_cosent_table", _measure_chinese, lambda entry, m: row_table(
-        {k: v for k, v in stacked(entry, m).items() if not k.startswith("paper: RoBERTa")},
-        "Three objectives on Chinese pairs: BERT in the article, a BERT of characters here",
-        dict(zip(TESTED, ("ATEC / AFQMC", *list(CHINESE)[1:]), strict=True)), mean=False),
-             CHINESE_SCALES,
+    declared("su2022_cosent_table", _measure_chinese, _draw_chinese, CHINESE_SCALES,
              ahead=lambda m: _mean(m, "CoSENT") > _mean(m, "Sentence-BERT"),
              stsb=lambda m: _lead(m, STSB) == max(_lead(m, place) for place in TESTED),
              lcqmc=lambda m: abs(_lead(m, LCQMC)) <= 1, pawsx=lambda m: _lead(m, PAWSX) > 10,

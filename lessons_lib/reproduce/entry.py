@@ -2,7 +2,8 @@
 
 Numbers come as series, row -> {x: value}, printed and measured alike. What is said of an entry, and
 what its paper prints and claims, stands in ``entries.toml``; how it is measured and drawn, in the
-module of its method. A claim that fails is told with its reason, never hidden.
+module of its method. A claim that fails is told with its reason, never hidden; one that a random
+initialisation bears out as well is told as that.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,9 @@ from ..core import PROJECT, output_folder
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COURSE", "SCALES", "Claim", "Draw", "Entry", "Holds", "Measure", "Rows", "Series",
-           "averages", "called", "declared", "folder_of"]
+__all__ = ["BAG", "CONTROL", "CONTROLS", "COURSE", "OTHER_CONTROL", "SCALES", "SD", "Claim", "Draw",
+           "Entry", "Holds", "Measure", "Rows", "Series", "averages", "called", "declared",
+           "folder_of", "judged"]
 
 Series = Mapping[str, Mapping[float, float]]
 Rows = dict[str, dict[float, float]]
@@ -32,7 +34,17 @@ Draw = Callable[["Entry", Series], "Figure"]
 Holds = Callable[[Series], bool]
 SCALES = ("smoke", "laptop", "paper")
 COURSE = "lesson-bert"  # the model of laptop scale
-STANDS_IN = "LessonBERT"  # what rows, claims and pictures call it
+BAG = "bag"  # the other: a bag of words that learns, which converges in seconds
+STANDS_IN = "LessonBERT"  # what rows, claims and pictures call the first
+CONTROL = ", untrained"  # after the name of a row: the same of a random initialisation
+OTHER_CONTROL = ", control"  # the same of another control, which the record describes
+CONTROLS = (CONTROL, OTHER_CONTROL)
+SD = ", sd"  # ends the name of a row of standard deviations
+# what a claim can be, in words, and what stands for it in a record
+HOLDS, FAILS = "holds", "fails"
+CONTROL_TOO = "holds, and for the control too"
+NO_CONTROL = "holds, but a row of it has no control"
+STORED = {HOLDS: True, FAILS: False, CONTROL_TOO: "control too", NO_CONTROL: "no control"}
 
 
 @dataclass(frozen=True)
@@ -121,7 +133,8 @@ def _compared(row: str, at: float | None = None, than: float | None = None, by: 
     def value(m: Series, name: str | float, x: float | None) -> float:
         if not isinstance(name, str):
             return name
-        return averages(m)[name] if x is None else m[name][x]
+        both = {key: m[key] for key in (row, other) if isinstance(key, str)}
+        return averages(both)[name] if x is None else m[name][x]
 
     def holds(m: Series) -> bool:
         own, level = value(m, row, at), value(m, other, at if than is None else than)
@@ -148,6 +161,47 @@ def declared(id: str, measure: Measure, draw: Draw, scales: Mapping[str, Mapping
                  headline=told)
 
 
+class _Controls(Mapping[str, Mapping[float, float]]):
+    """Series as a claim sees them of controls: each row is its control."""
+
+    def __init__(self, series: Series) -> None:
+        self.series = series
+
+    def _name(self, row: str) -> str:
+        own = row.removesuffix(SD)
+        names = [own + control + row[len(own):] for control in CONTROLS]
+        return names[names[1] in self.series]
+
+    def __getitem__(self, row: str) -> Mapping[float, float]:
+        return self.series[self._name(row)]
+
+    def __contains__(self, row: object) -> bool:
+        return row in self.series  # a row that is there without a control is missed when it is read
+
+    def __iter__(self) -> Iterator[str]:
+        own = (row for row in self.series if not row.removesuffix(SD).endswith(CONTROLS))
+        return (row for row in own if self._name(row) in self.series)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def judged(claims: Iterable[Claim], measured: Series) -> dict[str, str]:
+    """What each claim is of measured series, in words. It "holds" where its control refutes it, or
+    where no row has a control; a claim about a row without one cannot be tested by it."""
+    controls = _Controls(measured)
+    result = {}
+    for claim in claims:
+        verdict = HOLDS if claim.holds(measured) else FAILS
+        if verdict == HOLDS and len(controls):
+            try:
+                verdict = CONTROL_TOO if claim.holds(controls) else HOLDS
+            except (LookupError, ValueError, TypeError):
+                verdict = NO_CONTROL
+        result[claim.text] = verdict
+    return result
+
+
 def averages(series: Series) -> dict[str, float]:
     """The mean of every row over the places that all rows have."""
     common = sorted(set.intersection(*map(set, series.values())))
@@ -158,7 +212,7 @@ def called(text: str, settings: Mapping[str, Any]) -> str:
     """A text about LessonBERT with the name of the model that ``encoder`` names instead, if any."""
     encoder = str(settings.get("encoder", COURSE))
     name = os.path.basename(os.path.normpath(encoder))
-    return text if encoder == COURSE else text.replace(STANDS_IN, name)
+    return text if encoder in (COURSE, BAG) else text.replace(STANDS_IN, name)
 
 
 def folder_of(entry: Entry, scale: str, settings: Mapping[str, Any] | None = None) -> Path:

@@ -1,7 +1,7 @@
 """The models that entries about BERT read, and their control: random initialisation.
 
-At laptop scale that is the course's LessonBERT; at paper scale ``bert-base-uncased``, or any other
-that ``--set encoder=NAME`` names, a folder, too.
+At laptop scale that is the course's LessonBERT or a bag of words; at paper scale
+``bert-base-uncased``, or any other that ``--set encoder=NAME`` names, a folder, too.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..contextual.encoder import ContextualEncoder
 from ..contextual.lesson_bert import LessonBert
 from ..contextual.readers import BertReader
 from ..core import check_seed
-from .entry import COURSE, Measure, Rows, Series
+from .bags import bag
+from .entry import BAG, CONTROL, COURSE, Measure, Rows, Series
 
 __all__ = ["CONTROL", "COURSE", "PAPER", "RANDOM", "control_of", "controlled", "model_of",
            "weights_of", "with_encoder"]
 
 PAPER = "bert-base-uncased"
 RANDOM = "-random"  # after the name of a model: its architecture, randomly initialised
-CONTROL = ", untrained"  # after the name of a row: the same of that model
 
 
 def with_encoder(smoke: Mapping[str, Any], laptop: Mapping[str, Any], paper: Mapping[str, Any],
@@ -40,13 +40,15 @@ def with_encoder(smoke: Mapping[str, Any], laptop: Mapping[str, Any], paper: Map
 def model_of(name: str, seed: int = 0) -> ContextualEncoder:
     """A model by name; one that ends in "-random" is a random initialisation by the seed."""
     if not name.endswith(RANDOM):
-        return load_encoder(name)
+        return bag() if name == BAG else load_encoder(name)
     return control_of(name.removesuffix(RANDOM), seed)
 
 
 def control_of(encoder: str, seed: int) -> ContextualEncoder:
     """An encoder with the architecture and tokenizer of another, randomly initialised. Raises
     ValueError for an architecture that is not a plain BERT, and as `load_encoder`."""
+    if encoder == BAG:
+        return bag(random=True, seed=check_seed(seed))
     if encoder == COURSE:
         return load_encoder(COURSE + RANDOM, seed=seed)
     control = copy.copy(load_encoder(encoder))

@@ -13,18 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..core import PROJECT, DamagedFile, DataMissing, check_choice
-from . import anisotropy, bert, cosent, doc2vec, flow, outlook, rounding, sbert, sif, simcse
-from . import topics, word_vectors, zipfian
-from .entry import Entry, Series, averages, called
-from .models import CONTROL
-from .trained import SD
+from ..core import PROJECT, DamagedFile, DataMissing, check_choice, checked_path
+from . import anisotropy, bert, cosent, cranfield, doc2vec, flow, later_papers, outlook
+from . import rounding, sbert, sif, simcse, single_vectors, topics, word_vectors, zipfian
+from .entry import (
+    CONTROL_TOO, CONTROLS, FAILS, HOLDS, SD, STORED, Entry, Series, averages, called)
 
 __all__ = ["Record", "entries", "headline", "read_record", "recorded"]
 
 # a new module of entries adds its name here, in the order of the lessons
-MODULES = (topics, word_vectors, sif, doc2vec, bert, anisotropy, sbert, rounding, flow, zipfian,
-           cosent, simcse, outlook)
+MODULES = (topics, word_vectors, sif, doc2vec, bert, anisotropy, later_papers, sbert, rounding,
+           flow, zipfian, cosent, simcse, outlook, single_vectors, cranfield)
 SHOWN = 3  # rows of a headline
 
 
@@ -57,11 +56,15 @@ class Record:
     printed, measured : series
         Row -> {x: value}.
     claims : dict of sentence to bool
+        Whether each holds, whatever its control says.
     scale, date, setup, item : str
     settings : dict
     seed : int, default 0
     picture : Path or None
         The picture beside the record, None where there is none.
+    verdicts : dict of sentence to str, default {}
+        "holds", "fails", "holds, and for the control too", or "holds, but a row of it has no
+        control". Those of a record without them are ``claims`` in words.
     """
 
     id: str
@@ -75,6 +78,11 @@ class Record:
     settings: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
     picture: Path | None = None
+    verdicts: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        words = {text: HOLDS if held else FAILS for text, held in self.claims.items()}
+        object.__setattr__(self, "verdicts", words | self.verdicts)
 
     @property
     def failed(self) -> list[str]:
@@ -82,10 +90,20 @@ class Record:
         return [text for text, held in self.claims.items() if not held]
 
     @property
+    def control_too(self) -> list[str]:
+        """The claims that hold for the control as well, so that they show nothing of training."""
+        return [text for text, verdict in self.verdicts.items() if verdict == CONTROL_TOO]
+
+    @property
     def verdict(self) -> str:
-        """How many claims hold, in words."""
-        n = len(self.claims)
-        return f"{n - len(self.failed)} of {n} hold" if self.failed else f"holds ({n})"
+        """How many claims hold, hold for the control too, and fail, in words."""
+        n, too, failed = len(self.claims), len(self.control_too), len(self.failed)
+        if not too:
+            return f"{n - failed} of {n} hold" if failed else f"holds ({n})"
+        counts = [(n - too - failed, "holds", "hold"), (too, *2 * ["for the control too"]),
+                  (failed, "fails", "fail")]
+        said = [f"{k} {one if k == 1 else many}" for k, one, many in counts if k]
+        return f"of {n}: " + ", ".join(said)
 
     def misfit(self, entry: Entry, *, scale: str | None = None,
                settings: Mapping[str, Any] | None = None, seed: int | None = None) -> str:
@@ -127,11 +145,14 @@ def read_record(file: Path) -> Record:
     """The record in a file. Raises DamagedFile, OSError."""
     try:
         raw = json.loads(file.read_text("utf-8"))
+        words = {value: word for word, value in STORED.items()}
         pictures = [file.with_suffix(ending) for ending in (".svg", ".png")]
         return Record(
             **{name: raw[name] for name in ("id", "scale", "date", "setup", "item", "seed")},
             **{name: _series(raw[name]) for name in ("printed", "measured")},
-            **{name: dict(raw[name]) for name in ("claims", "settings")},
+            claims={text: value is not False for text, value in raw["claims"].items()},
+            verdicts={text: words[value] for text, value in raw["claims"].items()},
+            settings=dict(raw["settings"]),
             picture=next(filter(Path.is_file, pictures), None))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedFile(f"{file} is no record of this version ({error!r:.80}): "
@@ -158,7 +179,8 @@ def recorded(id: str, *, folder: Path | None = None) -> Record:
     DamagedFile
     """
     check_choice("id", id, list(entries()))
-    file = (PROJECT / "figures" if folder is None else Path(folder)) / f"{id}.json"
+    place = PROJECT / "figures" if folder is None else checked_path(folder, "folder")
+    file = place / f"{id}.json"
     if not file.is_file():
         raise DataMissing(f"{id} has no record {file.name}: run lessons reproduce {id}")
     return read_record(file)
@@ -188,7 +210,7 @@ def headline(entry: Entry, record: Record) -> tuple[str, str]:
             if set.intersection(*map(set, pair.values())):
                 told.append((*averages(pair).values(), row))
         if not told:
-            own = [row for row in record.measured if not row.endswith((CONTROL, SD))]
+            own = [row for row in record.measured if not row.endswith((*CONTROLS, SD))]
             told = [(None, averages({row: record.measured[row]})[row], row) for row in own]
         told = told[:SHOWN]
     columns = [[_short(pair[k], pair[2]) for pair in told] for k in (0, 1)]

@@ -10,14 +10,14 @@ import datetime
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from ..core import DamagedFile, check_choice, check_seed, device_report, write_json
+from ..core import DamagedFile, check_choice, check_seed, device_report, read_json, write_json
 from ..plots import save
-from .entry import SCALES, Entry, Series, called, folder_of
+from .entry import FAILS, SCALES, STORED, Entry, Series, called, folder_of, judged
 from .recorded import Record, headline, read_record
 from .settings import settings_of
 from .trained import forget
@@ -37,12 +37,15 @@ class Outcome:
         Whether each claim holds.
     files : tuple of Path
         The picture and the record.
+    judged : dict of sentence to str, default {}
+        The verdicts in words: a claim that holds may hold for the control, too, or have none.
     """
 
     id: str
     measured: Series
     verdicts: Mapping[str, bool]
     files: tuple[Path, ...]
+    judged: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -141,16 +144,21 @@ def run(entry: Entry, *, scale: str = "laptop", seed: int = 0, folder: Path | No
     folder = folder_of(entry, scale, settings) if folder is None else Path(folder)
     folder.mkdir(parents=True, exist_ok=True)  # refused before hours of measuring
     measured = entry.measure(settings, seed)
-    verdicts = {claim.text: bool(claim.holds(measured)) for claim in entry.claims}
+    words = judged(entry.claims, measured)
     numbers = folder / f"{entry.id}.json"
     said = {name: getattr(entry, name) for name in ("id", "paper", "item", "lesson", "setup")}
     series = {"printed": _as_json(entry.printed), "measured": _as_json(measured)}
     made = {"scale": scale, "settings": settings, "seed": seed, "device": asdict(device_report())}
     date = {"date": datetime.date.today().isoformat()}
-    write_json(numbers, said | series | {"claims": verdicts} | made | date)
+    write_json(numbers, said | series | _stored(words) | made | date)
     # no picture is worth hours of measuring, so it comes after the numbers
     picture = _drawn(entry, measured, settings, folder)
-    return Outcome(entry.id, measured, verdicts, (picture, numbers))
+    verdicts = {text: word != FAILS for text, word in words.items()}
+    return Outcome(entry.id, measured, verdicts, (picture, numbers), words)
+
+
+def _stored(words: Mapping[str, str]) -> dict[str, dict[str, bool | str]]:
+    return {"claims": {text: STORED[word] for text, word in words.items()}}
 
 
 def run_each(wanted: Sequence[Entry], *, scale: str = "laptop", seed: int = 0,
@@ -234,7 +242,8 @@ def _each(plans: Any, scale: str, seed: int, skip: bool, on_start: Any) -> Itera
 
 def _kept_record(entry: Entry, scale: str, seed: int, folder: Path,
                  settings: Mapping[str, Any]) -> Record | None:
-    """The record that a run would only repeat, drawn again where its picture is gone."""
+    """The record that a run would only repeat, drawn again where its picture is gone and judged
+    again where its verdicts, of an earlier version, know no controls."""
     file = folder / f"{entry.id}.json"
     try:
         record = read_record(file) if file.is_file() else None
@@ -242,7 +251,9 @@ def _kept_record(entry: Entry, scale: str, seed: int, folder: Path,
         return None
     if record is None or record.misfit(entry, scale=scale, settings=settings, seed=seed):
         return None
-    if record.picture is None:
+    words, drawn = judged(entry.claims, record.measured), record.picture is not None
+    if words != record.verdicts:
+        write_json(file, read_json(file) | _stored(words))
+    if not drawn:
         _drawn(entry, record.measured, record.settings, folder)
-        record = read_record(file)
-    return record
+    return record if drawn and words == record.verdicts else read_record(file)

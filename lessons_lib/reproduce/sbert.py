@@ -1,8 +1,9 @@
 """Sentence-BERT (Reimers and Gurevych 2019): pooling and features (Table 6), labels (Tables 1, 2).
 
 The paper tunes bert-base-uncased on a million pairs; here LessonBERT stands in at laptop scale,
-tuned for some seconds, with the same training of a random initialisation beside every row:
-directions count, levels do not. Discussed in lesson ``10_sbert``.
+tuned for some seconds, or a bag of words, tuned until dev stops rising, with the same training of a
+random initialisation beside every row: directions count, levels do not. Discussed in lesson
+``10_sbert``.
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ import numpy as np
 from ..contextual.encoder import ContextualEncoder
 from ..contrastive.sbert import SBert
 from ..datasets import LabelledPairs, Triplets, load
-from ..plots import ablation_dots
-from .entry import Entry, Rows, Series, averages, declared
-from .models import CONTROL, COURSE, PAPER
-from .pictures import row_table
-from .trained import PLACES, SD, SETS, trained_rows
+from .entry import BAG, Entry, Rows, Series, averages, declared
+from .models import COURSE, PAPER
+from .pictures import beside_paper, dots_of, gains, mean_dots
+from .trained import PLACES, SETS, trained_rows
 
 __all__ = ["ENTRIES", "POOLINGS", "VARIANTS", "nli_pairs", "pairs_of_triplets", "short_rows"]
 
@@ -31,14 +31,22 @@ ALL = "(u, v, |u-v|)"  # the paper's own choice; with MEAN one training stands i
 MANY = ("MEAN", ALL, "(u, v)")  # rows that a claim sets against each other: several seeds
 NLI, STS = 0, 1  # x of Table 6: what it was trained on
 TRAINED_ON = ("NLI", "STS-B")
+ON_TEST = SETS.index("stsb")
+PAPER_BERT = "Reimers and Gurevych 2019, BERT-base"
 RAW, ON_NLI, ON_STS = "mean of BERT", "SBERT, NLI", "SBERT, STS-B"
 ON_BOTH = "SBERT, NLI then STS-B"
 TRIPLETS = "SBERT, NLI as triplets"  # no row of the paper: the same captions, another objective
 
 _COURSE = {"dropout": 0.1, "sources": ["snli_devtest"], "encoder": COURSE, "rate": 2e-4,
            "controls": 1, "others": 1}
+# of a bag of words, until dev stops rising
+_BAG = {"encoder": BAG, "dropout": 0.1, "sources": ["snli_devtest"], "rate": 0.01, "warmup": 0.0,
+        "steps": 300, "batch": 64, "look": 30, "words": None, "seeds": 3, "controls": 3,
+        "others": 1, "keeps": "best", "sets": list(SETS)}
 _SMOKE = _COURSE | {"steps": 2, "batch": 4, "words": 10, "seeds": 1, "sets": ["stsb"]}
 _LAPTOP = _COURSE | {"steps": 32, "batch": 16, "words": 14, "seeds": 3, "sets": list(SETS)}
+_BAG_SMOKE = _BAG | {"steps": 2, "batch": 4, "look": 1, "seeds": 1, "controls": 1,
+                     "sets": ["stsb"]}
 _PAPER = {"encoder": PAPER, "steps": None, "batch": 16, "rate": 2e-5, "words": None, "seeds": 10,
           "controls": 1, "others": 10, "dropout": None, "sources": ["snli_devtest", "snli_cad"],
           "sets": list(SETS)}
@@ -84,9 +92,11 @@ def pairs_of_triplets(triplets: Triplets) -> LabelledPairs:
 def _training(settings: Mapping[str, Any], data: Any, **own: Any) -> Train:
     """A training on data with the settings of a scale and those of a row."""
     own = {"steps": settings["steps"]} | own
-    names = {"batch_size": "batch", "learning_rate": "rate", "dropout": "dropout"}
-    usual = {name: settings[key] for name, key in names.items()}
-    return lambda encoder, seed: SBert(encoder, seed=seed, **usual, **own).fit(data)
+    names = {"batch_size": "batch", "learning_rate": "rate", "dropout": "dropout",
+             "warmup": "warmup", "evaluate_every": "look"}
+    usual = {name: settings[key] for name, key in names.items() if key in settings}
+    dev = load("stsb", split="dev") if settings.get("keeps") == "best" else None
+    return lambda encoder, seed: SBert(encoder, seed=seed, **usual, **own).fit(data, dev)
 
 
 def _on_nli(settings: Mapping[str, Any], **own: Any) -> Train:
@@ -101,42 +111,42 @@ def _on_grades(settings: Mapping[str, Any], **own: Any) -> Train:
 
 
 def _measure_ablation(settings: Mapping[str, Any], seed: int) -> Series:
+    """Where ``settings["poolings"]`` hold settings of their own, poolings are those of another
+    encoder: a bag has one only."""
     result: Rows = {}
+    pooled = settings.get("poolings", settings)
 
-    def add(row: str, x: int, train: Train, also: Sequence[str] = ()) -> None:
-        n, controls = settings["seeds"], settings["controls"]
+    def add(row: str, x: int, train: Train, own: Mapping[str, Any],
+            also: Sequence[str] = ()) -> None:
+        n, controls = own["seeds"], own["controls"]
         if row not in MANY or x == STS:
-            n, controls = settings["others"], min(1, controls)
+            n, controls = own["others"], min(1, controls)
         name = f"{row}, {TRAINED_ON[x]}"
-        rows = trained_rows(name, train, entry="reimers2019_table6", settings=settings,
+        rows = trained_rows(name, train, entry="reimers2019_table6", settings=own,
                             sets=("stsb dev",), seeds=n, seed=seed, controls=controls)
         for key, values in rows.items():
             for title in (row, *also):
                 score = values[PLACES.index("stsb dev")]
                 result.setdefault(title + key.removeprefix(name), {})[x] = score
 
+    one = pooled is settings
     for title, pooling in POOLINGS.items():
-        train = _on_nli(settings, pooling=pooling)
-        add(title, NLI, train, also=[ALL] if title == "MEAN" else [])
-        add(title, STS, _on_grades(settings, pooling=pooling))
+        train = _on_nli(pooled, pooling=pooling)
+        add(title, NLI, train, pooled, also=[ALL] if title == "MEAN" and one else [])
+        add(title, STS, _on_grades(pooled, pooling=pooling), pooled)
     for title, features in VARIANTS.items():
-        if title != ALL:
-            add(title, NLI, _on_nli(settings, features=features))
+        if title != ALL or not one:
+            add(title, NLI, _on_nli(settings, features=features), settings)
     return result
 
 
 def _draw_ablation(entry: Entry, measured: Series) -> Any:
-    rows = [(row, x) for x in (NLI, STS) for row in POOLINGS]
-    rows += [(row, NLI) for row in VARIANTS if row != ALL]
-
-    def values(table: Series, ending: str = "") -> dict[str, Any]:
-        return {f"{row}, {TRAINED_ON[x]}": (
-                    table[row + ending][x], table.get(row + ending + SD, {}).get(x, 0.0))
-                for row, x in rows if x in table.get(row + ending, {})}
-    return ablation_dots({"printed": values(entry.printed), "here": values(measured)},
-                         controls={"here": values(measured, CONTROL)},
-                         title="Which pooling, which features of a pair",
-                         xlabel="STS-B dev, Spearman × 100")
+    groups = {"NLI": (POOLINGS, NLI), "STS-B": (POOLINGS, STS), "features": (VARIANTS, NLI)}
+    rows = {f"{group}: {row}": dots_of(entry, measured, row, x)
+            for group, (names, x) in groups.items() for row in names}
+    told = gains(entry, measured, ALL, "(u, v)", NLI)
+    return beside_paper(rows, title=f"What |u-v| adds to (u, v): {told}", groups=(3, 6),
+                        source=f"{PAPER_BERT}, Table 6", xlabel="STS-B dev, Spearman × 100")
 
 
 def _measure_tables(settings: Mapping[str, Any], seed: int) -> Series:
@@ -156,20 +166,25 @@ def _measure_tables(settings: Mapping[str, Any], seed: int) -> Series:
 
 
 def _draw_tables(entry: Entry, measured: Series) -> Any:
-    rows = {f"paper: {name}": row for name, row in entry.printed.items()}
-    for who, ending in (("here", ""), ("untrained", CONTROL)):
-        for name in dict.fromkeys((RAW, ON_NLI, TRIPLETS, *entry.printed)):
-            if name + ending in measured:
-                rows[f"{who}: {name}"] = measured[name + ending]
-    return row_table(rows, "What labels bring: no labels, NLI, grades of STS-B, both", gaps=True)
+    """The mean over the sets for what was trained on no grades, then STS-B for everything."""
+    short = {RAW: "before", ON_NLI: "NLI", TRIPLETS: "NLI, triplets", ON_STS: "STS-B",
+             ON_BOTH: "NLI, then STS-B"}
+    rows = {f"mean of the sets: {short[name]}": mean_dots(entry, measured, name)
+            for name in (RAW, ON_NLI, TRIPLETS)}
+    rows |= {f"STS-B test: {title}": dots_of(entry, measured, name, ON_TEST)
+             for name, title in short.items()}
+    told = gains(entry, measured, ON_NLI, RAW)
+    return beside_paper(rows, title=f"What NLI adds on the mean of the sets: {told}", groups=(3,),
+                        source=f"{PAPER_BERT}, Tables 1, 2")
 
 
 ENTRIES = (
     declared("reimers2019_table6", _measure_ablation, _draw_ablation,
-             {"smoke": _SMOKE, "laptop": _LAPTOP, "paper": _PAPER},
+             {"smoke": _BAG_SMOKE | {"poolings": _SMOKE}, "laptop": _LAPTOP, "paper": _PAPER},
              mean=lambda m: m["MEAN"][NLI] > max(m["CLS"][NLI], m["MAX"][NLI])),
     declared("reimers2019_tables1_2", _measure_tables, _draw_tables,
-             {"smoke": _SMOKE, "laptop": _LAPTOP | {"seeds": 2}, "paper": _PAPER | {"rounds": 4}},
+             {"smoke": _BAG_SMOKE, "laptop": _LAPTOP | {"seeds": 2},
+              "paper": _PAPER | {"rounds": 4}},
              nli=lambda m: (means := averages({k: m[k] for k in (RAW, ON_NLI)}))[ON_NLI]
              > means[RAW]),
 )

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ..contextual import load_encoder
 from ..contextual.encoder import ContextualEncoder
 from ..contrastive import SimCse, augment
 from ..core import check_choice, generator
@@ -24,20 +23,25 @@ from ..datasets import SentencePairs, load
 from ..evaluation import alignment, uniformity
 from ..isotropy import Whitening
 from ..plots import singular_spectrum
-from ..plots import ablation_dots
 from ..plots import plane_of_encoders, plane_of_trainings
+from ..plots.labels import note
+from ..plots.primitives import rectangle
+from ..plots.style import GREY
 from ..text import split_sentences
-from .entry import COURSE, Draw, Entry, Holds, Measure, Rows, Series, declared
+from .entry import BAG, COURSE, Draw, Entry, Holds, Measure, Rows, Series, declared
 from .models import CONTROL, PAPER, RANDOM, model_of
-from .pictures import row_table
+from .pictures import beside_paper, dots_of, gains, mean_dots
 from .trained import (
     PLACES, SD, SETS, paired_spearman, quiet, some_pairs, spearman_by_set, trained_rows)
 
 __all__ = ["DEV", "ENTRIES", "SENTENCES", "VARIANTS", "texts_of"]
 
 SHARED = "simcse"  # the folder of trainings that several entries read
-DEV = PLACES.index("stsb dev")
+DEV, UNSEEN = PLACES.index("stsb dev"), PLACES.index("stsb unseen")
+UNSEEN_ROW = "unseen pairs: "  # begins rows of scores on test pairs without sentences of training
 RAW = "not trained"
+AXES_OF_FIGURE_2 = (-2.6, -1.6), (0.2, 0.4)  # uniformity and alignment; no point has a number
+PAPER_BERT = "Gao et al. 2021, BERT-base"
 LOOKS = ("dev", "alignment", "uniformity")  # Spearman x 100, and the two measures of the plane
 MAIN = ("SimCSE", "supervised")  # what all tables share, and what is scored on all sets
 FEWEST, MOST = 5, 40  # words of a sentence of Wikipedia
@@ -144,13 +148,15 @@ def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int,
         return SimCse(encoder, **options, augment=change, seed=seed).fit(data, dev)
 
 
-def looked_at(model: Any, sets: Sequence[str] = (), n: int | None = None) -> Rows:
+def looked_at(model: Any, sets: Sequence[str] = (), n: int | None = None, *,
+              best: bool = False) -> Rows:
     """What a training leaves behind on the dev pairs of STS-B, rows by ending. "": Spearman x 100
-    by place, dev with the last weights, the others with those that were best on dev; ": dev", ":
-    alignment", ": uniformity" by step; ": spectrum before" and ": spectrum", singular values
-    divided by the largest, by number."""
+    by place, with the weights that were best on dev, but dev itself, unless ``best``, with the last
+    ones; ": dev", ": alignment", ": uniformity" by step; ": spectrum before" and ": spectrum",
+    singular values divided by the largest, by number."""
     seen = model.history_
-    rows: Rows = {"": spearman_by_set(model, sets, n) | {DEV: 100 * float(seen.dev[-1])}}
+    line = seen.best if best else -1
+    rows: Rows = {"": spearman_by_set(model, sets, n) | {DEV: 100 * float(seen.dev[line])}}
     for what in LOOKS:
         values, unit = getattr(seen, what), 100 if what == "dev" else 1
         steps = zip(seen.step, values, strict=True)
@@ -172,16 +178,20 @@ def runs(names: Iterable[str], settings: Mapping[str, Any], seed: int, *,
          controls: Iterable[str] = ()) -> Rows:
     """Rows of trainings, see `looked_at`; those of ``controls`` have untrained ones, too.
     ``settings`` of the scale: ``training``, ``supervised`` (what differs there), ``encoder``,
-    ``seeds``, ``controls`` (their number at most), ``n_dev``, and ``sets`` and ``n_pairs``, where
-    the two main models are scored."""
+    ``seeds``, ``controls`` (their number at most), ``n_dev``, ``sets`` and ``n_pairs``, where the
+    two main models are scored, ``others``, where the other ones are, and ``keeps``, "best" where
+    dev scores are of the weights that were best on dev, too."""
     result: Rows = {}
     controls, dev, n = set(controls), dev_pairs(settings), settings["n_pairs"]
+    best = settings.get("keeps") == "best"
     few = min(settings["seeds"], settings.get("controls", 1))
     for name in names:
         sets = list(settings["sets"]) if name in MAIN else []
-        result |= _rows(name, settings, {"scored": sets, "dev": len(dev), "pairs": n}, dev,
+        sets += settings.get("others", [])
+        result |= _rows(name, settings, {"scored": sets, "dev": len(dev), "pairs": n,
+                                         "keeps": "best" if best else "last"}, dev,
                         seeds=settings["seeds"], seed=seed, controls=few if name in controls else 0,
-                        score=lambda model, sets=sets: looked_at(model, sets, n))
+                        score=lambda model, sets=sets: looked_at(model, sets, n, best=best))
     return result
 
 
@@ -236,11 +246,15 @@ def _renamed(result: Series, rows: Mapping[str, str], endings: Sequence[str] = E
 
 
 def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)) -> Measure:
-    """Dev scores of trainings, with that of the weights before training."""
+    """Scores of trainings on STS-B, dev and what else was scored, and dev before training. Where
+    trainings are cheap, ``settings["every"]``, each has its control."""
     def measure(settings: Mapping[str, Any], seed: int) -> Series:
         chosen = _chosen(rows, settings)
-        result = runs(chosen.values(), settings, seed, controls=controls)
-        scores = {row: {DEV: values[DEV]} for row, values in _renamed(result, chosen).items()}
+        beside = chosen.values() if settings.get("every") else controls
+        result = runs(chosen.values(), settings, seed, controls=beside)
+        places = [DEV, *(PLACES.index(place) for place in settings.get("others", []))]
+        scores = {row: {x: values[x] for x in places if x in values}
+                  for row, values in _renamed(result, chosen).items()}
         for ending in ("", CONTROL):
             if f"SimCSE: dev{ending}" in result:
                 scores[RAW + ending] = {DEV: result[f"SimCSE: dev{ending}"][0]}
@@ -249,7 +263,8 @@ def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)) ->
 
 
 def _measure_paths(settings: Mapping[str, Any], seed: int) -> Series:
-    result = runs(PATHS.values(), settings, seed, controls=("SimCSE",))
+    controls = PATHS.values() if settings.get("every") else ("SimCSE",)
+    result = runs(PATHS.values(), settings, seed, controls=controls)
     return {f"{row}: {what}{ending}": result[f"{name}: {what}{ending}"]
             for row, name in PATHS.items() for ending in ("", CONTROL) for what in LOOKS
             if f"{name}: {what}{ending}" in result}
@@ -265,27 +280,34 @@ def _measure_plane(settings: Mapping[str, Any], seed: int) -> Series:
                 result[f"{name}: {what}{ending}"] for what in ("uniformity", "alignment", "dev"))
             for label, step in ((RAW, 0), (row, max(dev))):
                 series[label + ending] = {0: even[step], 1: close[step], 2: dev[step]}
-    return series | {"whitening": _whitened(settings)}
+    for ending, random in (("", ""), (CONTROL, RANDOM)):
+        encoder = model_of(settings["encoder"] + random, seed)
+        series["whitening" + ending] = _whitened(encoder, settings)
+    return series
 
 
 def _measure_spectrum(settings: Mapping[str, Any], seed: int) -> Series:
-    result, ends = runs(PLANE.values(), settings, seed, controls=("SimCSE",)), ("", CONTROL)
+    controls = PLANE.values() if settings.get("every") else ("SimCSE",)
+    result, ends = runs(PLANE.values(), settings, seed, controls=controls), ("", CONTROL)
     before = _renamed(result, {RAW: "SimCSE"}, ends, part=": spectrum before")
     return before | _renamed(result, PLANE, ends, part=": spectrum")
 
 
 def _measure_sets(settings: Mapping[str, Any], seed: int) -> Series:
-    sets = settings["sets"]
+    sets = [*settings["sets"], *settings.get("others", [])]
     result = _renamed(runs(PLANE.values(), settings, seed, controls=PLANE.values()), PLANE)
-    return _raw("first and last layer", "first-last", sets, settings, seed) | {
-        row: {SETS.index(name): values[SETS.index(name)] for name in sets}
-        for row, values in result.items()}
+    series: Rows = {}
+    for row, values in (_raw("first and last layer", "first-last", sets, settings, seed)
+                        | result).items():
+        series[row] = {x: values[x] for x in range(len(SETS)) if x in values}
+        if UNSEEN in values:
+            series[UNSEEN_ROW + row] = {UNSEEN: values[UNSEEN]}
+    return series
 
 
-def _whitened(settings: Mapping[str, Any]) -> dict[float, float]:
+def _whitened(encoder: ContextualEncoder, settings: Mapping[str, Any]) -> dict[float, float]:
     """The same of vectors that are whitened by the sentences that SimCSE learns from."""
     dev, texts = dev_pairs(settings), texts_of("STS-B, train")[: settings["n_whitening"]]
-    encoder = load_encoder(settings["encoder"])
     encoder = encoder.set_params(pooling=settings["training"]["pooling"])
     with quiet():
         fitted = Whitening().fit(encoder.encode(texts))
@@ -316,18 +338,17 @@ def _measure_poolings(settings: Mapping[str, Any], seed: int) -> Series:
     return series
 
 
-def _dots(title: str, *, beside: bool = True) -> Draw:
-    """The paper's variants unless they are others, and those measured here with their controls."""
+def _dots(title: str, row: str, over: str, *, source: str, begins: str = "") -> Draw:
+    """The paper's rows and those measured here on the dev pairs; the title says what separates two
+    of them. ``begins`` stands before the names of the paper's rows."""
     def draw(entry: Entry, measured: Series) -> Any:
-        rows = [name for name in measured if not name.endswith((SD, CONTROL))]
-        spread = {name: measured.get(name + SD, {}).get(DEV, 0.0) for name in rows}
-        here = {name: (measured[name][DEV], spread[name]) for name in rows}
-        untrained = [name for name in rows if name + CONTROL in measured]
-        controls = {"here": {name: measured[name + CONTROL][DEV] for name in untrained}}
-        shared = [name for name in rows if beside and name in entry.printed]
-        paper = {name: entry.printed[name][DEV] for name in shared}
-        panels = {"paper": paper, "here": here} if paper else {"here": here}
-        return ablation_dots(panels, title=title, controls=controls if untrained else None)
+        names = [name for name in measured if not name.endswith((SD, CONTROL)) and name != RAW]
+        rows = dict.fromkeys([*entry.printed, *names, *([RAW] if RAW in measured else [])])
+        return beside_paper(
+            {(begins if name != RAW else "") + name: dots_of(entry, measured, name, DEV)
+             for name in rows},
+            title=f"{title}: {gains(entry, measured, row, over, DEV)}", source=source,
+            xlabel="STS-B dev, Spearman × 100")
     return draw
 
 
@@ -337,9 +358,15 @@ def _draw_paths(entry: Entry, measured: Series) -> Any:
         return tuple(list(measured[f"{name}: {what}{ending}"].values()) for what in looks)
 
     paths = {name: path(name) for name in PATHS}
-    paths["dropout, start weights"] = path("dropout of 0.1", CONTROL)
+    paths["dropout, control"] = path("dropout of 0.1", CONTROL)
     title = "Every training spreads the sentences and pays in alignment"
-    return plane_of_trainings(paths, title=title)
+    fig = plane_of_trainings(paths, title=title)
+    ax = fig.axes[0]
+    (left, right), (low, high) = AXES_OF_FIGURE_2
+    ax.add_patch(rectangle(left, low, right - left, high - low, color=GREY, alpha=0.15, lw=0))
+    note(ax, "axes of the paper's Figure 2", (left, low), (-4, 0), ha="right", color=GREY,
+         fontsize=10)
+    return fig
 
 
 def _plain_name(row: str) -> str:
@@ -347,7 +374,7 @@ def _plain_name(row: str) -> str:
     name = row.removesuffix(CONTROL)
     if name == row:
         return row
-    return "start weights" if name == RAW else f"{name}, start weights"
+    return "control" if name == RAW else f"{name}, control"
 
 
 def _filled(row: Mapping[float, float]) -> np.ndarray:
@@ -357,12 +384,19 @@ def _filled(row: Mapping[float, float]) -> np.ndarray:
 
 
 def _draw_sets(entry: Entry, measured: Series) -> Any:
-    shown = {f"paper: {name}": row for name, row in entry.printed.items()}
-    for who, control in (("here", False), ("start weights", True)):
-        for name, row in measured.items():
-            if not name.endswith(SD) and name.endswith(CONTROL) == control:
-                shown[f"{who}: {name.removesuffix(CONTROL)}"] = row
-    return row_table(shown, "SimCSE on all sets")
+    """The stages on the mean over the sets, on STS-B, and on its pairs with unseen sentences."""
+    stages = {"first and last layer": "before", "SimCSE": "SimCSE",
+              "supervised SimCSE": "supervised"}
+    rows = {f"mean of the sets, {short}": mean_dots(entry, measured, name)
+            for name, short in stages.items()}
+    for title, begins, x in (("STS-B test", "", PLACES.index("stsb")),
+                             ("unseen pairs", UNSEEN_ROW, UNSEEN)):
+        rows |= {f"{title}, {short}": dots_of(entry, measured, begins + name, x)
+                 for name, short in stages.items() if x in measured.get(begins + name, {})}
+    told = gains(entry, measured, "SimCSE", "first and last layer")
+    return beside_paper(rows, title=f"SimCSE adds on the mean of the sets: {told}",
+                        source=f"{PAPER_BERT}, Table 5",
+                        groups=range(3, len(rows), 3))
 
 
 _COMMON = {"sentences": "STS-B, train", "learning_rate": 2e-4, "head": "none",
@@ -370,23 +404,36 @@ _COMMON = {"sentences": "STS-B, train", "learning_rate": 2e-4, "head": "none",
 _LAPTOP = {"encoder": COURSE, "seeds": 1, "controls": 1, "sets": list(SETS), "n_whitening": 3000,
            "n_dev": 600, "n_pairs": 400, "supervised": {"max_length": 32},
            "training": _COMMON | {"steps": 40, "batch_size": 32, "evaluate_every": 10}}
-_SMOKE = _LAPTOP | {
-    "sets": ["stsb"], "n_whitening": 300, "n_dev": 60, "n_pairs": 60,
-    "training": _COMMON | {"steps": 2, "batch_size": 8, "evaluate_every": 1, "n": 100}}
+# of a bag of words, until dev stops rising; what the paper says of temperature, dropout and batch
+_BAG = {"encoder": BAG, "seeds": 3, "controls": 3, "every": True, "keeps": "best",
+        "sets": [name for name in SETS if name != "stsb"], "others": ["stsb", "stsb unseen"],
+        "n_whitening": None, "n_dev": None, "n_pairs": None,
+        "supervised": {"steps": 150, "evaluate_every": 30},
+        "training": {"sentences": "STS-B, train", "learning_rate": 0.01, "head": "none",
+                     "pooling": "last", "dropout": 0.1, "temperature": 0.05, "warmup": 0.0,
+                     "steps": 120, "batch_size": 64, "evaluate_every": 24}}
+_FEW = {"seeds": 1, "controls": 1, "n_whitening": 300, "n_dev": 60, "n_pairs": 60}
+_TWO_STEPS = {"steps": 2, "batch_size": 8, "evaluate_every": 1, "n": 100}
+_SMOKE = _LAPTOP | _FEW | {"sets": ["stsb"], "training": _COMMON | _TWO_STEPS}
+_BAG_SMOKE = _BAG | _FEW | {"sets": ["sts16"], "others": ["stsb"], "supervised": {},
+                            "training": _BAG["training"] | _TWO_STEPS}
 _PAPER = {"encoder": PAPER, "seeds": 3, "controls": 0, "sets": list(SETS), "n_whitening": None,
-          "n_dev": None, "n_pairs": None,
+          "n_dev": None, "n_pairs": None, "keeps": "best",
           "supervised": {"learning_rate": 5e-5, "batch_size": 512, "epochs": 3.0},
           "training": {"sentences": "Wikipedia, a million", "learning_rate": 3e-5, "head": "mlp",
                        "pooling": "cls", "max_length": 32, "dropout": 0.1, "warmup": 0.0,
                        "epochs": 1.0, "batch_size": 64, "evaluate_every": 250,
                        "precision": "bfloat16"}}
 SCALES: dict[str, dict[str, Any]] = {"smoke": _SMOKE, "laptop": _LAPTOP, "paper": _PAPER}
+BAG_SCALES = SCALES | {"smoke": _BAG_SMOKE, "laptop": _BAG}
+# with the bag at smoke scale, while the record is still of LessonBERT
+BOTH_SCALES = BAG_SCALES | {"laptop": _LAPTOP}
 
 
-def _only(*laptop: str) -> dict[str, dict[str, Any]]:
+def _only(scales: Mapping[str, Mapping[str, Any]], *laptop: str) -> dict[str, dict[str, Any]]:
     """The scales with some trainings of a table only, at smoke and laptop scale."""
-    only = {"only": list(laptop)}
-    return {"smoke": _SMOKE | only, "laptop": _LAPTOP | only, "paper": _PAPER}
+    only = {"smoke": {"only": list(laptop)}, "laptop": {"only": list(laptop)}, "paper": {}}
+    return {name: dict(scales[name]) | own for name, own in only.items()}
 
 
 POOLING_SCALES = {"smoke": _SMOKE | {"only": ["SimCSE", "last"]},
@@ -400,12 +447,23 @@ def _rise(m: Series, name: str, what: str) -> float:
     return row[max(row)] - row[min(row)]
 
 
+def _share(row: Mapping[float, float]) -> float:
+    """The share of the largest singular value, which is 1, in all squares."""
+    return float(1 / sum(v * v for v in row.values()))
+
+
 def _flatter(name: str) -> Holds:
     """Whether the largest singular value has a smaller share of all squares, by 30 %."""
-    def holds(m: Series) -> bool:
-        own, raw = (float(1 / sum(v * v for v in m[row].values())) for row in (name, RAW))
-        return own < 0.7 * raw
-    return holds
+    return lambda m: _share(m[name]) < 0.7 * _share(m[RAW])
+
+
+def _draw_spectrum(entry: Entry, measured: Series) -> Any:
+    shares = [f"{_share(measured[RAW + ending]):.0%} to {_share(measured['SimCSE' + ending]):.0%}"
+              for ending in ("", CONTROL)]
+    return singular_spectrum(
+        {_plain_name(name): _filled(row) for name, row in measured.items()
+         if name != "supervised SimCSE" + CONTROL},
+        title=f"SimCSE lowers the first direction's share from {shares[0]} (control {shares[1]})")
 
 
 def _best(m: Series) -> bool:
@@ -416,13 +474,18 @@ def _best(m: Series) -> bool:
 
 ENTRIES = (
     declared("gao2021_table1", _table_of(AUGMENTATIONS),
-             _dots("What another text as positive is worth"),
-             _only("SimCSE", "crop 30 %", "delete 30 %", "delete one word", "synonyms"),
+             _dots("Dropout alone against a crop of 30 %", "none (dropout)", "crop 30 %",
+                   source=f"{PAPER_BERT}, Table 1"),
+             _only(BOTH_SCALES, "SimCSE", "crop 30 %", "delete 30 %", "delete one word",
+                   "synonyms"),
              alone=lambda m: all(m["none (dropout)"][DEV] > m[name][DEV] for name in AUGMENTATIONS
                                  if name in m and name != "none (dropout)")),
-    declared("gao2021_table3", _table_of(RATES), _dots("Share of units left out"),
-             _only("SimCSE", "no dropout", "dropout 0.2", "dropout 0.5", "one mask for both")),
-    declared("gao2021_figure2", _measure_paths, _draw_paths, SCALES,
+    declared("gao2021_table3", _table_of(RATES),
+             _dots("Dropout of 0.1 against none", "0.1", "0", source=f"{PAPER_BERT}, Table 3",
+                   begins="dropout "),
+             _only(BOTH_SCALES, "SimCSE", "no dropout", "dropout 0.2", "dropout 0.5",
+                   "one mask for both")),
+    declared("gao2021_figure2", _measure_paths, _draw_paths, BOTH_SCALES,
              without=lambda m: min(
                  _rise(m, name, "alignment") for name in ("no dropout", "one mask for both")
              ) > _rise(m, "dropout of 0.1", "alignment"),
@@ -431,23 +494,24 @@ ENTRIES = (
              > _rise(m, "dropout of 0.1", "uniformity")),
     declared("gao2021_figure3", _measure_plane, lambda entry, m: plane_of_encoders(
         {_plain_name(name): (row[0], row[1], row[2]) for name, row in m.items()},
-        title="Between the raw vectors and the whitened ones", marked=list(PLANE)), SCALES,
+        title="Between the raw vectors and the whitened ones", marked=list(PLANE)), BOTH_SCALES,
              raw=lambda m: all(m[RAW][1] < m[name][1] and m[RAW][0] > m[name][0]
                                for name in (*PLANE, "whitening"))),
-    declared("gao2021_singular_values", _measure_spectrum, lambda entry, m: singular_spectrum(
-        {_plain_name(name): _filled(row) for name, row in m.items()},
-        title="Contrastive learning flattens the spectrum"), SCALES,
+    declared("gao2021_singular_values", _measure_spectrum, _draw_spectrum, BOTH_SCALES,
              plain=_flatter("SimCSE"), supervised=_flatter("supervised SimCSE")),
     declared("gao2021_table5", _measure_sets, _draw_sets,
-             SCALES | {"laptop": _LAPTOP | {"seeds": 3}}),
+             BOTH_SCALES | {"laptop": _LAPTOP | {"seeds": 3}}),
     declared("gao2021_temperature", _table_of(TAUS),
-             _dots("The temperature decides how near a negative must be to count"),
-             _only("SimCSE", "τ = 0.01", "τ = 1"),
+             _dots("τ = 0.05 against τ = 1", "τ = 0.05", "τ = 1",
+                   source=f"{PAPER_BERT}, supervised (appendix)"),
+             _only(BOTH_SCALES, "SimCSE", "τ = 0.01", "τ = 1"),
              between=lambda m: m["τ = 0.05"][DEV] > m["τ = 0.01"][DEV] > m["τ = 1"][DEV]),
     declared("gao2021_table6", _measure_poolings,
-             _dots("Train by one pooling, read by another", beside=False), POOLING_SCALES,
+             _dots("200 steps of 64 against the best pooling before", "200 × 64 → first-last",
+                   "not trained → first-last", source=f"{PAPER_BERT}, Table 6"), POOLING_SCALES,
              head=lambda m: m.get("last, MLP → first-last", {DEV: -np.inf})[DEV]
              > m.get("last → first-last", {DEV: np.inf})[DEV], learns=_best),
     declared("gao2021_sentences", _table_of(KINDS, controls=("SimCSE", "on Wikipedia")),
-             _dots("The sentences decide whether it helps"), SCALES),
+             _dots("Learning from Wikipedia against no training", "Wikipedia", RAW,
+                   source=f"{PAPER_BERT}, a million sentences"), SCALES),
 )

@@ -20,21 +20,20 @@ from typing import Any
 
 import numpy as np
 
-from ..contextual import load_encoder
 from ..contextual.encoder import ContextualEncoder
 from ..core import (PROJECT, DamagedFile, DataWarning, Encoder, cache_folder, check_choice,
                     check_int, check_seed, generator, read_json, write_json)
 from ..datasets import SentencePairs, load
 from ..evaluation import evaluate, pair_cosines, spearman
-from .entry import Rows, Series
-from .models import CONTROL, COURSE, control_of, weights_of
+from .entry import CONTROL, COURSE, SD, Rows, Series
+from .models import control_of, model_of, weights_of
 
 __all__ = ["PLACES", "SD", "SETS", "first_pairs", "forget", "kept_folder", "paired_spearman",
-           "quiet", "some_pairs", "spearman_by_set", "trained_rows"]
+           "quiet", "some_pairs", "spearman_by_set", "trained_rows", "unseen_pairs"]
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "stsb", "sick")  # x = 0 to 6
-PLACES = (*SETS, "stsb dev", "sick dev")  # x = 0 to 8; a set with its own split, or "set split"
-SD = ", sd"  # ends the name of a row of standard deviations
+# x = 0 to 9; a set with its own split, or "set split"; "unseen": without sentences of training sets
+PLACES = (*SETS, "stsb dev", "sick dev", "stsb unseen")
 CODE = PROJECT / "lessons_lib" / "contrastive"  # what trains
 
 
@@ -64,6 +63,18 @@ def paired_spearman(vectors: np.ndarray, scores: Any) -> float:
     return 100 * float(spearman(pair_cosines(vectors, i, i + len(i)), scores))
 
 
+@functools.lru_cache(maxsize=1)
+def unseen_pairs() -> SentencePairs:
+    """The test pairs of STS-B of which no sentence stands in STS-B's train part or in NLI."""
+    triplets, seen = load("nli"), set()
+    for pairs in (load("stsb", split="train"), load("nli-pairs", dataset="snli_devtest")):
+        seen.update(pairs.sentence1, pairs.sentence2)
+    seen.update(triplets.premise, triplets.entailment, triplets.contradiction)
+    test = load("stsb", split="test")
+    both = zip(test.sentence1, test.sentence2, strict=True)
+    return test.select(np.array([not {a, b} & seen for a, b in both]))
+
+
 def spearman_by_set(model: Encoder, sets: Sequence[str],
                     n: int | None = None) -> dict[float, float]:
     """Spearman x 100 by the place of each set in ``PLACES``, over n of its pairs, None: all."""
@@ -71,7 +82,11 @@ def spearman_by_set(model: Encoder, sets: Sequence[str],
     with quiet():
         for place in sets:
             name, _, split = place.partition(" ")
-            pairs = some_pairs(load(name, split=split) if split else load(name), n)
+            if split == "unseen":
+                pairs = unseen_pairs()
+            else:
+                pairs = load(name, split=split) if split else load(name)
+            pairs = some_pairs(pairs, n)
             result = evaluate(model, {place: pairs}, bootstrap=0)[place]
             scores[PLACES.index(place)] = 100 * result.spearman
     return scores
@@ -96,7 +111,7 @@ def trained_rows(name: str, train: Callable[[ContextualEncoder, int], Any], *, e
     for ending, n in (("", seeds), (CONTROL, seeds if controls is None else controls)):
         runs = []
         for k in range(check_seed(seed), seed + check_int("seeds", n, low=0)):
-            encoder = control_of(start, k) if ending else load_encoder(start)
+            encoder = control_of(start, k) if ending else model_of(start)
             key = {"row": name, "settings": dict(settings), "model": weights_of(encoder), "seed": k,
                    "sets": [*sets] if score is None else "own", "code": _code()}
             runs.append(_kept(entry, key, lambda k=k, e=encoder: scored(train(e, k))))
