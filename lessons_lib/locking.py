@@ -27,7 +27,8 @@ __all__ = ["EXTRAS", "PYTHONS", "SYSTEMS", "extra_lock", "install_line", "make_l
 PYTHONS = ("3.11", "3.12", "3.13")
 SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "aarch64-apple-darwin",
            "x86_64-pc-windows-msvc")
-EXTRAS = ("classroom", "browser", "hub", "site")      # extra sets with a lock of their own
+# extra sets with a lock of their own
+EXTRAS = ("classroom", "browser", "hub", "site", "onnx", "mteb", "cards")
 # What torch's CUDA build adds on Linux is chosen by that build, not by the course. (Triton is
 # pinned: the kernels need it without a GPU too.)
 SKIPPED = re.compile(r"(nvidia-|cuda-|setuptools$)")

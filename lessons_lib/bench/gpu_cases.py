@@ -162,7 +162,7 @@ def _uniformity(n: int, d: int, backward: bool, device: str) -> Sides:
 def _faiss(x: Tensor) -> tuple[Tensor, Tensor]:
     faiss = peer_module("faiss", "faiss-gpu")
     peer_module("faiss.contrib.torch_utils", "faiss-gpu")
-    if not hasattr(faiss, "knn_gpu"):
+    if not hasattr(faiss, "StandardGpuResources"):
         raise PeerMissing("faiss is installed without its GPU part")
     distances, indices = faiss.knn_gpu(faiss.StandardGpuResources(), x, x, NEIGHBOURS,
                                        metric=faiss.METRIC_L2)

@@ -15,7 +15,7 @@ from ..core import check_choice
 from .measure import Row, measure_memory, race
 
 _MODULES = {name: name for name in ("counts", "topics", "words", "sentences", "contextual",
-                                    "isotropy", "contrastive", "kernels")}
+                                    "isotropy", "contrastive", "search", "kernels")}
 _MODULES_GPU = {"kernels-gpu": "gpu", "blocks-gpu": "blocks"}
 
 

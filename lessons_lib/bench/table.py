@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from ..core import PROJECT, device_report, write_json, write_text
+from ..core import PROJECT, checked_path, device_report, write_json, write_text
 from .measure import Row
 
 FOLDER = PROJECT / "data" / "benchmarks"
@@ -60,7 +60,7 @@ def read(kind: str = "cpu", *, folder: Path = FOLDER) -> list[dict[str, str]]:
     -------
     list of dict, texts by column; empty when nothing was measured
     """
-    path = folder / f"{kind}.csv"
+    path = checked_path(folder, "folder") / f"{kind}.csv"
     return list(csv.DictReader(io.StringIO(path.read_text("utf-8")))) if path.exists() else []
 
 

@@ -9,7 +9,7 @@ and ``lessons guide``.
 
 from .assign import assign
 from .assignment import Assignment, read_assignment
-from .grading import Graded, grade, grade_notebook
+from .grading import Graded, grade, grade_notebook, longest_grading
 from .guides import Guide, guide, guide_ids
 from .otter import otter_missing, write_otter
 from .runner import Limits, missing_protections
@@ -17,6 +17,6 @@ from .tables import write_tables
 from .tasks import Sheet, Task, judged, open_questions, sheet, tasks_of
 
 __all__ = ["Assignment", "Graded", "Guide", "Limits", "Sheet", "Task", "assign", "grade",
-           "grade_notebook", "guide", "guide_ids", "judged", "missing_protections",
-           "open_questions", "otter_missing", "read_assignment", "sheet", "tasks_of", "write_otter",
-           "write_tables"]
+           "grade_notebook", "guide", "guide_ids", "judged", "longest_grading",
+           "missing_protections", "open_questions", "otter_missing", "read_assignment", "sheet",
+           "tasks_of", "write_otter", "write_tables"]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core import atomic_folder, check_seed, write_json, write_text
+from ..core import atomic_folder, check_seed, checked_path, write_json, write_text
 from ..exercises import for_lesson
 from ..lesson.course import Course, LessonCard
 from .assignment import FORMAT, Assignment
@@ -86,7 +86,7 @@ def assign(ids: Sequence[str], out: str | os.PathLike, *, seed: int | None = Non
     """
     import nbformat
 
-    course, folder = course or Course(), Path(out).expanduser().resolve()
+    course, folder = course or Course(), checked_path(out, "out").resolve()
     if not ids:
         raise ValueError("ids holds 0 lessons; expected >= 1, such as one_hot")
     cards = sorted({course.card(i).id: course.card(i) for i in ids}.values(),

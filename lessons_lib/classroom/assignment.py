@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core import DamagedFile, check_seed, existing_path, read_json
+from ..core import DamagedFile, check_seed, checked_path, existing_path, read_json
 from ..exercises import for_lesson, stems
 
 __all__ = ["FORMAT", "Assignment", "names_in", "read_assignment"]
@@ -86,7 +86,7 @@ def read_assignment(folder: str | os.PathLike) -> Assignment:
     ValueError
         For a newer format, and for exercises that the course here does not have.
     """
-    file = existing_path(Path(folder) / "grading" / "assignment.json")
+    file = existing_path(checked_path(folder, "folder") / "grading" / "assignment.json")
     values = read_json(file)
     if not isinstance(values, dict) or not {"format", "id", "seed", "lessons"} <= set(values):
         raise DamagedFile(f"{file} is no assignment; make one: lessons assign one_hot --out FOLDER")

@@ -28,7 +28,7 @@ from .assignment import Assignment, names_in
 from .runner import Ended, Limits, Submission, check_protections
 from .tasks import OPEN_STUB, student_notebook
 
-__all__ = ["Graded", "grade", "grade_notebook", "submissions_of"]
+__all__ = ["Graded", "grade", "grade_notebook", "longest_grading", "submissions_of"]
 
 MAX_NOTEBOOK_BYTES = 20_000_000
 MAX_CELLS = 2000
@@ -38,6 +38,7 @@ NOTHING = "nothing handed in"
 NOT_ANSWERED = "not answered"
 HAND_IN = "hand-in"
 OPEN = "open question "
+GRACE_SECONDS = 10.0                             # beside its limit: to begin, compare, tidy up
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class Graded:
     answer: str = ""
 
 
-def _source(cell: Mapping[str, Any]) -> str:
+def source_of(cell: Mapping[str, Any]) -> str:
+    """The text of a cell; "" where a damaged notebook has none."""
     source = cell.get("source", "")
     return "".join(map(str, source)) if isinstance(source, list) else str(source)
 
@@ -143,7 +145,7 @@ def _answers(cell: Mapping[str, Any], exercise: str, variable: str) -> bool:
     metadata = cell.get("metadata")
     marked = metadata.get("exercise") == exercise if isinstance(metadata, dict) else False
     return marked or re.search(rf"^[ \t]*(def[ \t]+{variable}\b|{variable}[ \t]*(:[^=\n]*)?=(?!=))",
-                               _source(cell), re.MULTILINE) is not None
+                               source_of(cell), re.MULTILINE) is not None
 
 
 class _Run:
@@ -174,7 +176,7 @@ class _Run:
                 if number in self.fatal:
                     continue
                 try:
-                    error = self.process.run_cell(_source(cell))
+                    error = self.process.run_cell(source_of(cell))
                 except Ended as ended:
                     self.errors[number] = str(ended)
                     self.fatal.add(number)                   # not again
@@ -219,7 +221,7 @@ def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
     """The texts below the open questions, by number."""
     answers, number = {}, None
     for cell in notebook["cells"]:
-        metadata, source = cell.get("metadata"), _source(cell)
+        metadata, source = cell.get("metadata"), source_of(cell)
         mark = metadata.get("open_question") if isinstance(metadata, dict) else None
         if isinstance(mark, int) and not isinstance(mark, bool):
             number = mark
@@ -293,9 +295,9 @@ def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
     except ValueError:
         out = student_notebook(Course().card(lesson))
     # other editors space otherwise
-    blank = {" ".join(_source(cell).split()) for cell in out["cells"]}
+    blank = {" ".join(source_of(cell).split()) for cell in out["cells"]}
     own = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"
-           and " ".join(_source(cell).split()) not in blank]
+           and " ".join(source_of(cell).split()) not in blank]
     tried = [name for name, variable in entry["exercises"].items()
              if any(_answers(cell, name, variable) for cell in own)]
     return len(tried) + sum(bool(answer) for answer in _open_answers(notebook).values())
@@ -348,9 +350,36 @@ def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Gra
     return jobs, rows
 
 
+def longest_grading(notebooks: int, *, limits: Limits | None = None,
+                    jobs: int | None = None) -> float:
+    """The longest that a grading takes: where every notebook runs into its limit of time.
+
+    Parameters
+    ----------
+    notebooks : int
+        One for each student and lesson.
+    limits, jobs
+        As of `grade`.
+
+    Returns
+    -------
+    float
+        Seconds by the clock.
+
+    Notes
+    -----
+    ceil(notebooks / jobs) * (limits.total + 10): each is ended at its total, whatever it does, and
+    the next begins where one ends. The 10 s are for beginning, comparing and tidying up.
+    """
+    n, at_once = (check_int("notebooks", notebooks, low=0),
+                  available_cores() if jobs is None else check_int("jobs", jobs))
+    return -(-n // at_once) * ((limits or Limits()).total + GRACE_SECONDS)
+
+
 def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = False,
           jobs: int | None = None,
-          on_done: Callable[[str, str, int, int], None] | None = None) -> Iterator[Graded]:
+          on_done: Callable[[str, str, int, int], None] | None = None,
+          on_start: Callable[[int, int, float], None] | None = None) -> Iterator[Graded]:
     """Grade all submissions of an assignment; closing it, or Ctrl-C, ends those that run.
 
     Parameters
@@ -365,6 +394,9 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
         How many at once; one for each core where it is left out.
     on_done : callable, optional
         Called with student, lesson, how many notebooks are done and how many there are.
+    on_start : callable, optional
+        Called before the first one runs, with how many notebooks there are, how many run at once,
+        and the seconds that all take at most, as `longest_grading` says.
 
     Yields
     ------
@@ -390,6 +422,9 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
                          "as they are")
     n_jobs = available_cores() if jobs is None else check_int("jobs", jobs)
     order = {lesson: i for i, lesson in enumerate(assignment.lessons)}
+    if on_start is not None:
+        on_start(len(todo), min(n_jobs, max(1, len(todo))),
+                 longest_grading(len(todo), limits=limits, jobs=n_jobs))
     stop, done = threading.Event(), 0
     students = sorted({job[0] for job in todo} | {row.student for row in rows},
                       key=lambda name: (name.casefold(), name))

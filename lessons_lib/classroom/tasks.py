@@ -10,6 +10,7 @@ by ``lessons assign``.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,8 @@ that you have not seen. `sheet.hint("name")` nudges.
 Graded answers run without the network, without files, and without the course's library: use
 Python, NumPy, and what you write yourself in this notebook. A cell may take {cell:g} seconds, an
 answer {call:g} for each input. The texts are those of the lesson: where one speaks of formulas
-or data, look there."""
+or data, look there. An experiment is made in the lesson's notebook; write here what you guessed
+and what you measured."""
 OPEN = re.compile(r"^\*\*Open questions?\.\*\*\s*(.+?)(?=\n\n|\n## |\Z)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([\w.#-]+\.ipynb[^)]*\)")
 IMPORTS = {"np": "import numpy as np", "triton": "import triton",
@@ -64,7 +66,7 @@ class Task:
     @property
     def imports(self) -> list[str]:
         """Import lines that the stub needs."""
-        used = {node.id for node in ast.walk(ast.parse(self.stub)) if isinstance(node, ast.Name)}
+        used = _names(ast.parse(self.stub))
         return [line for name, line in IMPORTS.items() if name in used]
 
 
@@ -86,6 +88,19 @@ def _cells(card: LessonCard) -> list[Any]:
             return result
         result.append((cell.cell_type, text or cell.source))
     return result
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _bound(s: ast.FunctionDef | ast.Assign | ast.Import | ast.ImportFrom) -> set[str]:
+    """The names that a statement makes."""
+    if isinstance(s, ast.FunctionDef):
+        return {s.name}
+    if isinstance(s, ast.Assign):
+        return _names(s)
+    return {alias.asname or alias.name.split(".")[0] for alias in s.names}
 
 
 def _task(card: LessonCard, before: str, source: str) -> Task | None:
@@ -110,9 +125,11 @@ def _task(card: LessonCard, before: str, source: str) -> Task | None:
         raise DamagedFile(f"{card.path.name}: no paragraph before the exercise {name!r} begins "
                           f"with **`{name}`")
     # Checks, assertions and what uses the lesson's data stay in the lesson.
-    lines, parts = source.split("\n"), []
+    lines, parts, here = source.split("\n"), [], {*dir(builtins), *IMPORTS}
     for s in body:
-        if isinstance(s, (ast.FunctionDef, ast.Assign, ast.Import, ast.ImportFrom)):
+        own = not isinstance(s, ast.Assign) or _names(s.value) <= here
+        if own and isinstance(s, (ast.FunctionDef, ast.Assign, ast.Import, ast.ImportFrom)):
+            here |= _bound(s)
             first = min([s.lineno, *(d.lineno for d in getattr(s, "decorator_list", []))])
             parts += lines[first - 1 : s.end_lineno]
     return Task(name, variable, LINK.sub(r"\1", before[start:].strip()),

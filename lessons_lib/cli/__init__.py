@@ -1,5 +1,5 @@
 """``lessons …``: list, run, test, read and build the lessons, look after data, encode texts,
-evaluate encoders, teach a class.
+evaluate encoders, search a folder, teach a class.
 
 Each command is a thin layer over a room of the library. Errors that are the caller's come out as
 one line without a traceback.
@@ -7,6 +7,7 @@ one line without a traceback.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import Annotated, Any
@@ -24,12 +25,15 @@ from ..core import (
 from .classroom import assign, grade, guide
 from .data import data_app
 from .encoding import encode, evaluate
+from .export import export
 from .hub import hub_app
+from .learning import cards, progress
 from .options import argument, option
 from .pretrain import pretrain
 from .reproducing import reproduce
 from .running import build, run
-from .show import show_board, show_table
+from .search import search
+from .show import plain, show_board, show_table
 from .train import train_app
 from .training import Stopped
 from .web import lab, site, slides
@@ -122,7 +126,8 @@ def doctor() -> None:
         raise typer.Exit(1)
 
 
-for command in (assign, grade, guide, encode, evaluate, pretrain, reproduce, site, slides):
+for command in (assign, grade, guide, encode, evaluate, export, pretrain, reproduce, search, cards,
+                progress, site, slides):
     app.command()(command)
 
 
@@ -210,11 +215,17 @@ def leaderboard(
 
 def main() -> int:
     """Run one command; a caller's mistake ends as one line on standard error and status 2."""
+    if hasattr(sys.stdout, "reconfigure"):       # a console need not have every letter of a text
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:                      # who reads has seen enough: `lessons … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141                               # as the shell says of other programs
     except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, ProgramFailed,
-            TrainingDiverged, OSError) as error:
-        print(f"lessons: {error}", file=sys.stderr)
+            TrainingDiverged, MemoryError, OSError) as error:
+        print(plain(f"lessons: {error}", line=False), file=sys.stderr)
         return 2
     except Stopped as stop:
         print(f"lessons: {stop}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -71,9 +72,15 @@ def grade(
     def tell(student: str, lesson: str, done: int, of: int) -> None:
         print(f"{done}/{of} {printable(student)}: {lesson}", file=sys.stderr, flush=True)
 
+    def bound(notebooks: int, at_once: int, longest: float) -> None:
+        print(f"{notebooks} {'notebook' if notebooks == 1 else 'notebooks'}, {at_once} at a time: "
+              f"at most {_by_the_clock(longest)}, should all run into their {limits.total:g} s "
+              "(--seconds)", file=sys.stderr, flush=True)
+
     rows: list[Any] = []
     try:
-        with closing(run(assignment, limits=limits, weak=weak, jobs=jobs, on_done=tell)) as graded:
+        with closing(run(assignment, limits=limits, weak=weak, jobs=jobs, on_done=tell,
+                         on_start=bound)) as graded:
             for row in graded:
                 rows.append(row)
         rows = with_points(rows, given)
@@ -102,6 +109,14 @@ def grade(
               "then counts them")
     for path in written:
         print(f"written: {path}")
+
+
+def _by_the_clock(seconds: float) -> str:
+    """Seconds, or minutes, or hours and minutes, rounded up."""
+    minutes = math.ceil(seconds / 60)
+    if seconds < 120:
+        return f"{math.ceil(seconds)} s"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
 
 
 def guide(

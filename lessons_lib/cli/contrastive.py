@@ -147,7 +147,7 @@ def _taught(texts: list[str], teacher: str, out: Path) -> tuple[Any, Callable[[]
 
 def _check_folder(out: Path, resume: bool) -> None:
     """Look at all that can be wrong with the folder before minutes are spent."""
-    from ..contrastive.trainer import holds_run
+    from ..contrastive.trainer import another_model, holds_run
 
     there = holds_run(out)
     if there and not resume:
@@ -155,10 +155,9 @@ def _check_folder(out: Path, resume: bool) -> None:
                          "begins anew")
     if resume and not there:
         raise ValueError(f"{out} holds no run to go on with; leave --resume out to begin")
-    for other in () if there else ("model.safetensors", "config.json", "model.json"):
-        if (out / other).exists():
-            raise FileExistsError(f"{out} holds a model already ({other}), which training would "
-                                  "write over; choose another --out")
+    if other := another_model(out):
+        raise FileExistsError(f"{out} holds a model already ({other}), which training would "
+                              "write over; choose another --out")
     with atomic_open(out / "can-be-written") as file:
         file.write("yes")
     (out / "can-be-written").unlink(missing_ok=True)  # another process may have been faster

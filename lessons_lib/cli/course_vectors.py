@@ -1,8 +1,8 @@
 """Makes the course's own vectors: trains, keeps the most frequent words, measures, and writes
 vectors, card and frequencies.
 
-What is measured is what is written: the numbers of the card are those of the float16 vectors of the
-20,000 words. Of STS-B only the dev part is asked.
+What is measured is what is written: the numbers of the card are those of the vectors in 8 bits of
+the 50,000 words. Of STS-B only the dev part is asked.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def make_course_vectors(model: str, out: Path, work: Path | None, *, shards: lis
     about = _about(method, corpus, shards=shards,
                    seconds=None if resume else round(time.monotonic() - began))
     vectors = most_frequent(method.vectors_, name=f"course vectors, {model}")
-    write_compact(vectors, out / files[0], about)
+    write_compact(vectors, out / files[0], about, bits=8)
     about["quality"] = measured(read_compact(out / files[0]))
-    write_compact(vectors, out / files[0], about)
+    write_compact(vectors, out / files[0], about, bits=8)
     write_frequencies(corpus, out / "vectors" / "frequencies.tsv")
     yield finished(method, work, began)
     yield from (f"written: {out / name}" for name in (*files, "vectors/frequencies.tsv"))

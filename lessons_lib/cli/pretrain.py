@@ -42,6 +42,7 @@ SETTINGS = [
     setting("accumulate", int, "parts a step is worked on in, to save memory"),
     setting("whole_words", bool, "hide words, not subwords", "--whole-words"),
     setting("next_sentence", bool, "teach [CLS] which halves follow each other", "--next-sentence"),
+    setting("word_table", str, "what words begin as: random, or the course's skip-gram vectors"),
     setting("precision", str, "float32, or bfloat16: twice as fast on processors with AVX512_BF16 "
             "or AMX"), setting("compiled", bool, "by torch.compile", "--compiled"),
     setting("seed", int, "decides every draw")]
@@ -74,11 +75,11 @@ def pretrain(
 
     recipe = replace(RECIPES[check_choice("scale", scale, RECIPES)], **given)
     place, leader = tokens_from or out / "tokens", int(os.environ.get("RANK", "0")) == 0
+    if tokens_from is not None and not prepare:
+        existing_path(tokens_from / "model.json")
     if not prepare:
         check_start(out, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes,
                     stop_after_minutes=minutes)
-    if tokens_from is not None and not prepare:
-        existing_path(tokens_from / "model.json")
     if not (place / "model.json").exists():
         # several processes would number the text several times, and write over each other
         if check_int("WORLD_SIZE", int(os.environ.get("WORLD_SIZE", "1"))) > 1:

@@ -38,7 +38,7 @@ def reproduce(ids: Ids = None, *, every: Every = False, list_them: ListThem = Fa
               scale: Scale = "laptop", seed: int = 0, out: Out = None, changes: Set = None,
               again: Again = False, gallery: Gallery = False) -> None:
     """Measure figures and tables of papers again: printed beside measured, with a verdict for each
-    claim.
+    claim: it holds, it holds for the control too, or it fails.
 
     With --all, an entry whose record is of this scale, these settings and this seed is not measured
     again; Ctrl-C keeps what is done, and the same command goes on. An entry that cannot be measured
@@ -121,8 +121,9 @@ def _show_numbers(finished: Any) -> None:
              f"{y:.4g}"] for series, points in record.measured.items() for x, y in points.items()]
     show_table(f"{entry.item} of {entry.paper}, {record.scale} scale", columns, rows,
                right=tuple(columns[1:]))
-    print(*(f"{'holds' if holds else 'FAILS'}: {called(text, record.settings)}"
-            for text, holds in record.claims.items()), sep="\n")
+    print(*(f"{verdict.upper() if text in record.failed else verdict}: "
+            f"{called(text, record.settings)}" for text, verdict in record.verdicts.items()),
+          sep="\n")
     print(*filter(None, (record.failed and entry.why and f"why: {entry.why}", entry.setup)),
           f"written: {record.picture}", f"written: {finished.folder / f'{entry.id}.json'}",
           sep="\n")

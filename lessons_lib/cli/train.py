@@ -17,7 +17,7 @@ from .training import finished, read_texts, train
 
 __all__ = ["train_app"]
 
-OF_FILES = ("dtype", "bytes", "sha256", "files")     # what a card says of the files beside it
+OF_FILES = ("dtype", "bytes", "sha256", "files", "sums")     # what a card says of its files
 
 WORDS = {"word2vec": ("Word2Vec", "Train skip-gram or CBOW."),
          "glove": ("GloVe", "Train GloVe: count pairs, then factorise their logarithms."),

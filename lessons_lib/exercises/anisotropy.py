@@ -1,54 +1,26 @@
-"""Exercises of lesson ``09_anisotropy``: how long a mean must be, what a shift changes, one vector
-for a word, the push on a rare word, a basis.
+"""Exercises of lesson ``09_anisotropy``: the norm of a common mean, what a shift changes, the push
+on a rare word, a softmax with a table of its own, a regulariser without effect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.random import Generator
 
-from ._declare import by_name, function_task, value_task, which_of
-from .base import Exercise
+from ._declare import (by_name, debug_task, experiment_task, function_task, value_task,
+                       which_of)
 
-__all__ = ["EXERCISES"]
+__all__ = ["CHANGED", "CHANGES", "EXERCISES"]
 
 _REASONS = {
     "the mean cosine": "cosines look from the origin, and the origin lies elsewhere now",
-    "the share of the first uncentred singular value": "nothing is centred, so the mean is in it",
-    "the angle of the cone": "it is seen from the origin",
-    "IsoScore": "it is made of the covariance alone",
-    "distances of nearest neighbours": "x + m and y + m are as far apart as x and y",
-    "the covariance": "it is measured around the mean, wherever that is"}
+    "the norms": "a norm is the distance to the origin",
+    "the order of pairs by cosine": "the origin moves; does each angle change by the same amount?",
+    "the distances of nearest neighbours": "x + m and y + m are as far apart as x and y",
+    "the covariance": "it is measured around the mean, wherever that is",
+    "the vectors after all-but-the-top": "what is its first step?"}
 CHANGES = tuple(_REASONS)
 CHANGED = frozenset(CHANGES[:3])                 # tests/exercises/test_anisotropy.py measures it
-
-
-def _solve_explained(X: np.ndarray) -> float:
-    squares = np.linalg.svd(X, compute_uv=False) ** 2
-    return squares[0] / squares.sum()
-
-
-def _centred_first(X: np.ndarray) -> float:
-    squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
-    return squares[0] / max(squares.sum(), 1e-12)
-
-
-def _without_squares(X: np.ndarray) -> float:
-    values = np.linalg.svd(X, compute_uv=False)
-    return values[0] / values.sum()
-
-
-def _variance_of_projections(X: np.ndarray) -> float:
-    first = np.linalg.svd(X, full_matrices=False)[2][0]
-    return (X @ first).var() / max(X.var(axis=0).sum(), 1e-12)
-
-
-_TALL = np.array([[3.0, 0.0, 1.0], [3.0, 1.0, 0.0], [4.0, -1.0, 0.0], [2.0, 0.0, -2.0]])
-_EXPLAINED_CASES = [(np.eye(2),), (np.array([[1.0, 2.0], [2.0, 4.0]]),), (_TALL,),
-                    (np.vstack([_TALL, -_TALL]),)]
 
 
 def _solve_push(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -69,43 +41,20 @@ _PUSH_CASES = [(np.array([1.0, 2.0]), np.array([[1.0, 1.0]]), np.array([[0.5, -1
                                                         np.array([[790.0, 0.0]]))]
 
 
-def _solve_basis_cosine(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
-    G = B @ B.T
-    return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
+def _no_effect(W: np.ndarray) -> float:
+    unit = W / np.linalg.norm(W)
+    total = unit.sum(axis=0)
+    return (total @ total - (unit * unit).sum()) / (len(W) * (len(W) - 1))
 
 
-def _cosine(product: Callable[[np.ndarray], np.ndarray]) -> Callable:
-    """The cosine under another inner product."""
-    return lambda x, y, B: x @ (G := product(B)) @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
+def _solve_no_effect(W: np.ndarray) -> float:
+    unit = W / np.linalg.norm(W, axis=1, keepdims=True)
+    total = unit.sum(axis=0)
+    return (total @ total - (unit * unit).sum()) / (len(W) * (len(W) - 1))
 
 
-_B = np.array([[1.0, 0.0], [1.0, 1.0]])
-_BASIS_CASES = [(np.array([1.0, 0.0]), np.array([0.0, 1.0]), _B),
-                (np.array([1.0, 2.0]), np.array([2.0, -1.0]), _B),
-                (np.array([1.0, -2.0]), np.array([3.0, 1.0]), np.array([[2.0, 1.0], [0.5, 3.0]])),
-                (np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, -1.0]),
-                 np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]))]
-
-
-def _judge_even_looking(points: Any) -> str | None:
-    x = np.asarray(points, dtype=float)
-    if x.ndim != 2 or x.shape[1] != 2 or not 3 <= len(x) <= 50:
-        return ("expected shape (n, 2) with n from 3 to 50, one vector per row; yours has shape "
-                f"{x.shape}")
-    if not np.isfinite(x).all() or (np.linalg.norm(x, axis=1) < 1e-6).any():
-        return "one of your vectors has no length, or no numbers"
-    u = x / np.linalg.norm(x, axis=1, keepdims=True)
-    total = u.sum(axis=0)
-    mean = float((total @ total - len(u)) / (len(u) * (len(u) - 1)))
-    if abs(mean) > 0.05:
-        return ("the mean cosine of all pairs should lie between -0.05 and 0.05; yours is "
-                f"{mean:.3f}")
-    spread = np.linalg.svd(x - x.mean(axis=0), compute_uv=False) ** 2
-    if spread[0] == 0:
-        return "all your vectors are equal"
-    ratio = float(spread.sum() ** 2 / (spread**2).sum() - 1)
-    return (None if ratio <= 0.1
-            else f"IsoScore should be at most 0.1: nearly a line; yours is {ratio:.3f}")
+_W = np.array([[1.0, 0.0], [3.0, 3.0], [0.0, 2.0], [-1.0, 0.5]])
+_W_CASES = [(_W[:2],), (_W[:3],), (_W,), (np.vstack([_W, 10 * _W]),)]
 
 
 def _fresh_contexts(rng: Generator) -> list[tuple]:
@@ -115,30 +64,19 @@ def _fresh_contexts(rng: Generator) -> list[tuple]:
 
 
 EXERCISES = by_name(
-    value_task("length_of_mean", "How long is the common mean behind a mean cosine of 0.9?",
+    value_task("norm_of_mean", "How large is the norm of the mean behind a mean cosine of 0.9?",
         30.0, rtol=0.01,
         remark="Put 0.9 into the formula of a common mean; what is E‖ε‖² of 100 numbers with "
                "variance 1?",
         wrong=(9.0, 3.0, 0.9, 90.0, 900.0),
         hints=("E‖ε‖² is the sum of the variances: 100.",
                "L² / (L² + 100) = 0.9. Solve for L², then take the root.")),
-    which_of("changes", "Which numbers change when one vector is added to all rows?",
+    which_of("changes", "What changes when one vector is added to all rows?",
         _REASONS, CHANGED,
         wrong=(set(CHANGES[:1]), set(CHANGES[:2]), set(CHANGES[:4]), set(CHANGES),
                set(CHANGES[3:])),
-        hints=("Ask of each number: is it seen from the origin, or from the mean?",
+        hints=("Ask of each: is it seen from the origin, or from the mean?",
                "Three of the six change.")),
-    function_task("explained", "How well one static vector stands for all occurrences of a word",
-        _solve_explained, _EXPLAINED_CASES,
-        fresh=lambda rng: [(rng.normal(size=(n, d)) + rng.normal(size=d),)
-                           for n, d in ((2, 3), (5, 4), (9, 3))],
-        wrong={"centred first": _centred_first,
-               "no squares": _without_squares,
-               "variance of the projections": _variance_of_projections,
-               "the mean as the one vector":
-                   lambda X: len(X) * (X.mean(axis=0) @ X.mean(axis=0)) / (X**2).sum()},
-        hints=("np.linalg.svd(X, compute_uv=False) gives the singular values, the largest first.",
-               "Squares, and the first over their sum. X stays as it is.")),
     function_task("push", "Where a step of training sends a word that is never the answer",
         _solve_push, _PUSH_CASES, fresh=_fresh_contexts,
         wrong={"towards the contexts": lambda w, H, others: -_solve_push(w, H, others),
@@ -151,28 +89,26 @@ EXERCISES = by_name(
                "is in the first part only.",
                "Its gradient is p(w | h) h, with p a softmax over w and all others. Take the mean "
                "over the contexts, and go downhill.")),
-    function_task("basis_cosine",
-        "The cosine of two vectors whose coordinates belong to some basis",
-        _solve_basis_cosine, _BASIS_CASES,
-        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=d),
-                            rng.normal(size=(d, d)) + 2 * np.eye(d)) for d in (2, 3, 5)],
-        wrong={
-            "by coordinates": lambda x, y, B: x @ y / np.sqrt((x @ x) * (y @ y)),
-            "BᵀB instead of BBᵀ": _cosine(lambda B: B.T @ B),
-            "the inverse of G": _cosine(lambda B: np.linalg.inv(B @ B.T)),
-            "lengths by coordinates": lambda x, y, B: x @ B @ B.T @ y / np.sqrt((x @ x) * (y @ y))},
-        hints=("The vectors themselves are x @ B and y @ B.",
-               "With G = B @ B.T every inner product is x @ G @ y; lengths are inner products, "
-               "too.")),
-    Exercise("even_looking", question="Vectors with a mean cosine of 0 that nearly lie on a line",
-        judge=_judge_even_looking,
-        solution=np.array([[1.0, 0.02], [1.0, -0.02], [1.0, 0.0], [-1.0, 0.0]]),
-        wrong={"a square": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
-               "no line": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]),
-               "two against two": np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1], [-1.0, -0.1]]),
-               "all on one side": np.array([[1.0, 0.1], [1.0, 0.0], [1.0, -0.1], [1.0, 0.05]]),
-               "an even star":
-                   np.array([[np.cos(t), np.sin(t)] for t in np.arange(5) * 2 * np.pi / 5])},
-        hints=("The mean cosine is 0 where ‖Σu‖² = n.",
-               "On a line every u is +1 or -1. How many of four have to be negative for (Σu)² = "
-               "4?")))
+    experiment_task("untied", "Where is the cone when the softmax has a table of its own?",
+        {"stay (above 0.4)": (0.4, 1), "fall by half (0.2 to 0.4)": (0.2, 0.4),
+         "stay near 0 (below 0.2)": (-1, 0.2)}, 0.0,
+        why="The push acts on the rows that are scored: those of the output table. There two rare "
+            "words have a cosine of 0.7. A row of the input table moves only when its word is "
+            "read, and a rare word is seldom read.",
+        hints=("Which table is multiplied with the hidden states? Its rows get the push.",
+               "rare(table) is the number; rare(output) is worth a look, too.")),
+    debug_task("no_effect", "The regulariser is tiny from the first step, and the cone comes",
+        _no_effect, _solve_no_effect, _W_CASES,
+        symptom="The mean cosine of two equal rows is 1. What does the function say for them?",
+        wrong={"the largest norm for all":
+                   lambda W: _no_effect(W) * np.linalg.norm(W) ** 2
+                   / np.linalg.norm(W, axis=1).max() ** 2,
+               "columns instead of rows":
+                   lambda W: _solve_no_effect(W.T) if W.shape[1] > 1 else 0.0,
+               "each cosine with itself":
+                   lambda W: (_solve_no_effect(W) * (len(W) - 1) + 1) / len(W),
+               "the norm of the mean": lambda W: float(np.linalg.norm(
+                   (W / np.linalg.norm(W, axis=1, keepdims=True)).mean(axis=0)))},
+        hints=("np.linalg.norm(W) is one number, the norm of the whole table.",
+               "A norm for each row: np.linalg.norm(W, axis=1, keepdims=True)."),
+        fresh=lambda rng: [(rng.normal(size=(n, d)) + 1,) for n, d in ((3, 2), (5, 4), (9, 3))]))

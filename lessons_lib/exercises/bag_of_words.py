@@ -1,67 +1,49 @@
-"""Exercises of lesson ``02_bag_of_words``: what doubling changes, BM25 of one word, n-grams inside
-sentences, sentences that pairs confuse.
+"""Exercises of lesson ``02_bag_of_words``: what doubling changes, n-grams inside sentences, rare
+words, an idf with a fault.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
-from ..core import shown
-from ._declare import by_name, function_task, labelled
+from ._declare import (by_name, debug_task, experiment_task, function_task, value_task,
+                       which_of)
 from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-_REASONS = {
+REASONS = {
     "inner product": "what happens to a sum of counts when each count doubles?",
-    "cosine": "the row doubles, and so does its length",
-    "TF-IDF": "idf counts documents, not words, and the row is scaled to length 1",
+    "cosine": "the row doubles, and so does its norm",
+    "TF-IDF": "idf counts documents, not words, and the cosine divides by the norm",
     "TF-IDF, log counts":
         "1 + log(2 tf) is not a multiple of 1 + log(tf), so words that occur once gain on the "
-        "others",
-    "BM25, b = 0": "tf / (tf + k1) changes when tf doubles",
-    "BM25, b = 1": "every length doubles, so length / mean length stays; tf does not"}
-SCORES = tuple(_REASONS)
+        "others"}
 UNCHANGED = frozenset({"cosine", "TF-IDF"})      # tests/exercises/test_bag_of_words.py measures it
 
 
-def _judge_twice(answer: Any) -> str | None:
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        return f'expected a set of names such as {{"cosine"}}, yours is {type(answer).__name__}'
-    mine = {name if isinstance(name, str) else type(name).__name__ for name in answer}
-    if unknown := sorted(mine - set(SCORES)):
-        return f"{shown(unknown[0])} is none of the six names: {', '.join(SCORES)}"
-    wrong = [name for name in SCORES if (name in mine) != (name in UNCHANGED)]
-    if not wrong:
-        return None
-    verb = "should not be there" if wrong[0] in mine else "is missing"
-    return f"{len(wrong)} of six are wrong; the first, {wrong[0]!r}, {verb}: {_REASONS[wrong[0]]}"
+def _broken_idf(X: Any) -> np.ndarray:
+    X = np.asarray(X)
+    return np.log((1 + len(X)) / (1 + X.sum(axis=0))) + 1
 
 
-def _solve_bm25_weight(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                       k1: float = 1.5, b: float = 0.75) -> float:
-    idf = math.log(1 + (N - df + 0.5) / (df + 0.5))
-    return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
+def _solve_negative_idf(X: Any) -> np.ndarray:
+    documents_with = (np.asarray(X) > 0).sum(axis=0)
+    return 1 + np.log((1 + len(X)) / (1 + documents_with))
 
 
-def _bm25(weight: Callable[..., float]) -> Callable:
-    """Another weight of the same arguments."""
-    def bm25_weight(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-        return weight(tf, df, N, length, mean_length, k1=k1, b=b)
-
-    return bm25_weight
+_IDF_CASES = [([[1, 0], [1, 1]],), ([[2, 0], [3, 1]],), ([[9, 0, 1], [8, 0, 0], [7, 5, 0]],)]
 
 
-_BM25_CASES = [(0, 1, 10, 5, 5), (1, 1, 10, 5, 5), (3, 2, 10, 5, 10), (285, 20, 106, 8975, 4365.7),
-               (23, 3, 106, 4229, 4365.7), (2, 100, 106, 300, 4000),
-               *(dict(tf=2, df=5, N=10, length=8, mean_length=4, k1=k1, b=b) for k1,
-                 b in [(1.2, 0.0), (2.0, 1.0)])]
+def _fresh_counts(rng: Generator) -> list[tuple]:
+    return [(rng.poisson(0.8, size=(5, 4)).tolist(),), ([[3, 0], [0, 2]],),
+            ([[int(rng.integers(2, 9)), 1]],)]
 
 
 def _solve_count_ngrams(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
@@ -130,40 +112,18 @@ def _fresh_sentences(rng: Generator) -> list[tuple]:
 
 
 EXERCISES = by_name(
-    Exercise("twice",
-        question="Which scores stay the same when every article is copied behind itself?",
-        judge=_judge_twice, solution=set(UNCHANGED),
-        wrong=labelled({"cosine"}, {"cosine", "TF-IDF", "BM25, b = 1"},
-                       {"cosine", "TF-IDF", "TF-IDF, log counts"}, set(SCORES), set(),
-                       {"BM25, b = 0", "BM25, b = 1"}),
-        hints=("Go through the six formulas and write 2 tf for tf. Does df change? Does N?",
-               "A row in which every weight doubles is the old row again once divided by its "
-               "length; idf does not change that, as df and N stay. But 1 + log(2 tf) is not a "
-               "multiple of 1 + log(tf), and in BM25 the fraction with 2 tf is another number, "
-               "with or without length.")),
-    function_task("bm25_weight", "What one word adds to the BM25 score of a document",
-        _solve_bm25_weight, _BM25_CASES,
-        fresh=lambda rng: [dict(tf=int(rng.integers(1, 30)), df=int(rng.integers(1, 60)),
-                                N=int(rng.integers(60, 200)), length=int(rng.integers(20, 400)),
-                                mean_length=float(rng.integers(50, 300)) + 0.5,
-                                k1=float(rng.uniform(0.8, 2.2)), b=float(rng.uniform(0.55, 0.95)))
-                           for _ in range(5)],
-        wrong={"no saturation":
-                   _bm25(lambda tf, df, N, n, mean, k1, b: math.log(1 + (N - df + 0.5) / (df + 0.5))
-                         * tf / (1 - b + b * n / mean)),
-               "no 1 inside the logarithm":
-                   _bm25(lambda tf, df, N, n, mean, k1, b: math.log((N - df + 0.5) / (df + 0.5))
-                         * tf * (k1 + 1) / (tf + k1 * (1 - b + b * n / mean))),
-               "length upside down":
-                   _bm25(lambda *of, **k: _solve_bm25_weight(*of[:3], *of[:2:-1], **k)),
-               "b and 1 - b exchanged":
-                   _bm25(lambda *of, k1, b: _solve_bm25_weight(*of, k1=k1, b=1 - b)),
-               "no factor k1 + 1":
-                   _bm25(lambda *of, k1, b: _solve_bm25_weight(*of, k1=k1, b=b) / (k1 + 1))},
-        hints=("First the idf, with math.log or np.log. Then the fraction, written as in the "
-               "formula.",
-               "In a document of mean length the bracket after k1 is 1. Check yours: 1 - b + b * "
-               "1.")),
+    value_task("two_documents", "The norm of a document whose words all documents hold", 0.0,
+               wrong=(1.0, 2.0, 4.0, 0.8660254),
+               remark="What is log(N / df) of a word that both documents hold?",
+               hints=("All four words of the first document also stand in the second. What is df?",
+                      "N = 2 and df = 2, so every weight of the first document is log 1.")),
+    which_of("twice", "Which scores stay the same when every article is copied behind itself?",
+             REASONS, UNCHANGED,
+             wrong=({"cosine"}, {"cosine", "TF-IDF", "TF-IDF, log counts"}, set(REASONS), set()),
+             hints=("Go through the formulas and write 2 tf for tf. Does df change? Does N?",
+                    "A row in which every weight doubles has the same direction; idf does not "
+                    "change, as df and N stay. But 1 + log(2 tf) is not a multiple of "
+                    "1 + log(tf).")),
     function_task("count_ngrams", "The n-grams of a text, none across the end of a sentence",
         _solve_count_ngrams, _NGRAM_CASES, fresh=_fresh_sentences,
         wrong={"across the full stop":
@@ -188,4 +148,21 @@ EXERCISES = by_name(
                "a word moved to the end": _words("a b c a", "b c a a")},
         hints=("Let one word occur three times. It cuts the sentence into pieces.",
                "“the … the … the”: pieces that begin and end with the same word can change places, "
-               "and no pair notices.")))
+               "and no pair notices.")),
+    experiment_task(
+        "rare_words", "What does min_df=2 do to the share of right answers?",
+        {"it rises": (79.0, 100.0), "it stays": (75.0, 79.0), "it falls": (55.0, 75.0)}, 68.8,
+        why="A word that only one document holds is the best clue there is: it names the document. "
+            "Dropping such words saves columns, not mistakes",
+        hints=("Which words of a sentence tell you which article it comes from?",
+               'right_first(ll.counts.TfIdf(token_pattern=PATTERN, sublinear_tf=True, '
+               'min_df=2))')),
+    debug_task(
+        "negative_idf", "Which line gives the word “the” a weight below zero?", _broken_idf,
+        _solve_negative_idf, _IDF_CASES, fresh=_fresh_counts,
+        symptom="The weight of a frequent word is below zero. How large can df be at most?",
+        wrong={"no smoothing": lambda X: np.log(len(X) / (np.asarray(X) > 0).sum(axis=0)) + 1,
+               "cut at zero": lambda X: np.maximum(_broken_idf(X), 0),
+               "share of words": lambda X: np.log((1 + np.sum(X)) / (1 + np.sum(X, axis=0))) + 1},
+        hints=("df(t) is the number of documents that hold t. What does X.sum(axis=0) count?",
+               "X > 0 says whether a document holds the word.")))

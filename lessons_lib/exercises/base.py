@@ -30,6 +30,7 @@ __all__ = ["AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "ju
 Judge = Callable[[Any], str | None]
 Case = tuple | dict[str, Any]                   # the arguments of one call: positional, or keywords
 NOT_ATTEMPTED = "not attempted yet"
+KINDS = ("fill in", "predict", "experiment", "debug")
 MAX_ERROR_CHARS = 160
 
 
@@ -53,11 +54,14 @@ class Exercise:
         One line for lists of exercises.
     fresh : callable, optional
         Makes cases from a seed, so that a class is graded on inputs that nobody saw.
+    kind : {"fill in", "predict", "experiment", "debug"}, default "fill in"
+    why : str, default ""
+        What `lesson.check` adds to a right answer: the explanation that the learner was asked for.
 
     Raises
     ------
     ValueError
-        Without a name, a hint or two wrong answers.
+        Without a name, a hint or two wrong answers; for another kind.
     TypeError
         For ``fresh`` beside a judge that takes no cases.
     """
@@ -69,6 +73,8 @@ class Exercise:
     hints: tuple[str, ...]
     question: str = ""
     fresh: Callable[[int], Iterable[Case]] | None = None
+    kind: str = "fill in"
+    why: str = ""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
@@ -80,6 +86,7 @@ class Exercise:
         if len(self.wrong) < 2:
             raise ValueError(f"exercise {self.name!r} has {len(self.wrong)} wrong answers; "
                              "expected >= 2 that its judge must refuse")
+        check_choice("kind", self.kind, KINDS)
         if self.fresh is not None and not hasattr(self.judge, "on"):
             raise TypeError(f"exercise {self.name!r} has fresh cases but a judge without "
                             ".on(cases); build it with judge_function")

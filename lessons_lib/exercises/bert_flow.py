@@ -1,5 +1,5 @@
 """Exercises of lesson ``11_bert_flow``: a density, what keeps volume, two likelihoods, the way
-back, edits, and a matrix that keeps areas.
+back, couplings that only shift, and a matrix that keeps areas.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from ._declare import by_name, function_task, value_task, which_of
+from ._declare import (by_name, debug_task, experiment_task, function_task, value_task,
+                       which_of)
 from .base import Exercise
 
 __all__ = ["EXERCISES"]
@@ -59,7 +60,7 @@ Net = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 def _solve_undo(z: np.ndarray, net: Net) -> np.ndarray:
     first, second = np.split(z, 2, axis=1)
     s, t = net(first)
-    return np.hstack([first, (second - t) * np.exp(-s)])
+    return np.hstack([first, second * np.exp(-s) - t])
 
 
 def _undone(way: Callable, of: int = 0) -> Callable:
@@ -91,53 +92,13 @@ _Z = np.array([[0.5, 1.0, -1.0, 2.0], [0.0, 0.0, 1.0, 1.0]])
 _UNDO_CASES = [(np.array([[1.0, 2.0]]), _BENT), (_Z, _BENT), (_Z, _STRETCHING)]
 
 
-def _solve_actnorm(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    shift, scale = -x.mean(axis=0), 1 / x.std(axis=0)
-    return (x + shift) * scale, shift, np.log(scale).sum()
+def _solve_collapsed(z: np.ndarray, log_det: np.ndarray) -> float:
+    log_normal = -0.5 * (z**2 + np.log(2 * np.pi)).sum(axis=1)
+    return float(-(log_normal + log_det).mean() / z.shape[1])
 
 
-def _other(change: Callable[..., tuple]) -> Callable:
-    """The right answer, changed: ``change(x, z, shift, log_det)``."""
-    return lambda x: change(x, *_solve_actnorm(x))
-
-
-def _other_ddof(x):
-    scale = 1 / x.std(axis=0, ddof=1)
-    return (x - x.mean(axis=0)) * scale, -x.mean(axis=0), np.log(scale).sum()
-
-
-def _one_scale(x):
-    return (x - x.mean(axis=0)) / x.std(), -x.mean(axis=0), -x.shape[1] * np.log(x.std())
-
-
-_ACTNORM_CASES = [(np.array([[1.0], [3.0], [8.0]]),),
-                  (np.array([[1.0, 10.0], [2.0, 40.0], [4.0, 10.0], [9.0, 0.0]]),)]
-
-
-def _solve_edit_distance(a: list[str], b: list[str]) -> int:
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, start=1):
-        new = [i]
-        for j, y in enumerate(b, start=1):
-            new.append(min(row[j] + 1, new[-1] + 1, row[j - 1] + (x != y)))
-        row = new
-    return row[-1]
-
-
-def _no_replacement(a: list[str], b: list[str]) -> int:
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, start=1):
-        new = [i]
-        for j, y in enumerate(b, start=1):
-            new.append(row[j - 1] if x == y else min(row[j], new[-1]) + 1)
-        row = new
-    return row[-1]
-
-
-_EDIT_CASES = [([], ["a"]), (["a", "man"], []), (["a", "b"], ["b", "a"]),
-               (["the", "man", "sings"], ["a", "man", "sings", "loudly"]),
-               (["it", "is", "not", "a", "good", "film"], ["not", "it", "is", "a", "good", "film"]),
-               (["a", "b", "c", "d"], ["b", "c", "d", "e"])]
+def _collapsed(z: np.ndarray, log_det: np.ndarray) -> float:
+    return _solve_collapsed(z, -log_det)
 
 
 def _judge_same_area(answer: Any) -> str | None:
@@ -167,16 +128,6 @@ def _fresh_couplings(rng: Generator) -> list[tuple]:
     return [(rng.normal(size=(n, d)), net) for n, d in ((1, 2), (3, 4), (4, 6))]
 
 
-def _fresh_sentences(rng: Generator) -> list[tuple]:
-
-    def words(n: int) -> list[str]:
-        return [("so", "a", "man", "sings", "loudly")[i] for i in rng.integers(5, size=n)]
-
-    few = words(3)
-    return [([], few), (few, []), (["here", *few], [*few, "there"]),
-            *((words(int(n)), words(int(m))) for n, m in rng.integers(2, 9, size=(5, 2)))]
-
-
 EXERCISES = by_name(
     value_task("density_at", "The density of the square of an even number",
         2.5, rtol=0.01,
@@ -200,46 +151,18 @@ EXERCISES = by_name(
                "the logarithm of a signed volume": _log_of_signed},
         hints=("z = (x - b) @ W.T, and log N(z; 0, I) = -½‖z‖² - (d / 2) log 2π.",
                "Add log |det W|: np.linalg.slogdet(W)[1].")),
-    function_task("undo", "The way back of an affine coupling",
+    function_task("undo", "The way back of a coupling of Glow",
         _solve_undo, _UNDO_CASES, fresh=_fresh_couplings,
-        wrong={"stretched before the shift is gone": _undone(lambda x, s, t: x * np.exp(-s) - t),
+        wrong={"in the order of RealNVP": _undone(lambda x, s, t: (x - t) * np.exp(-s)),
                "the net reads the second half":
-                   _undone(lambda x, s, t: (x - t) * np.exp(-s), of=1),
-               "there again": _undone(lambda x, s, t: x * np.exp(s) + t),
+                   _undone(lambda x, s, t: x * np.exp(-s) - t, of=1),
+               "there again": _undone(lambda x, s, t: (x + t) * np.exp(s)),
                "divided by the log-scale":
-                   _undone(lambda x, s, t: (x - t) / np.where(s == 0, 1, s)),
+                   _undone(lambda x, s, t: x / np.where(s == 0, 1, s) - t),
                "halves exchanged":
                    lambda z, net: np.hstack(np.split(_solve_undo(z, net), 2, axis=1)[::-1])},
         hints=("The first half passed, so the net can be asked again with the same input.",
-               "What was done last is undone first: the shift.")),
-    function_task("actnorm", "An ActNorm set from its first batch",
-        _solve_actnorm, _ACTNORM_CASES,
-        fresh=lambda rng: [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d)
-                            + rng.normal(size=d),) for n, d in ((4, 2), (7, 3))],
-        wrong={"log-determinant of the way back":
-                   _other(lambda x, z, shift, log_det: (z, shift, -log_det)),
-               "ddof 1": _other_ddof,
-               "one scale for all": _one_scale,
-               "the shift after the scale":
-                   _other(lambda x, z, shift, log_det: (z, shift / x.std(axis=0), log_det)),
-               "summed over the rows":
-                   _other(lambda x, z, shift, log_det: (z, shift, len(x) * log_det))},
-        hints=("shift = -mean, scale = 1 / standard deviation, for each column.",
-               "A stretch by scale in each dimension: the sum of log(scale).")),
-    function_task("edit_distance", "How many words have to change",
-        _solve_edit_distance, _EDIT_CASES, fresh=_fresh_sentences,
-        wrong={
-            "place by place":
-                lambda a, b: sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b)),
-            "words that only one side has":
-                lambda a, b: max(len(set(a) - set(b)), len(set(b) - set(a))),
-            "a replacement costs two": _no_replacement,
-            "letters": lambda a, b: _solve_edit_distance(list(" ".join(a)), list(" ".join(b))),
-            "0 for an empty list": lambda a, b: _solve_edit_distance(a, b) if a and b else 0},
-        hints=("Let D[i][j] be the distance between the first i words of a and the first j of b. "
-               "D[i][0] = i, D[0][j] = j.",
-               "D[i][j] is the least of D[i-1][j] + 1, D[i][j-1] + 1 and D[i-1][j-1] + (a[i-1] != "
-               "b[j-1]).")),
+               "What was done last is undone first: the stretch.")),
     Exercise("same_area", question="A matrix that keeps areas and stretches a vector",
         judge=_judge_same_area, solution=np.array([[3.0, 0.0], [0.0, 1 / 3]]),
         wrong={"a rotation": np.array([[0.0, -1.0], [1.0, 0.0]]),
@@ -248,4 +171,28 @@ EXERCISES = by_name(
                "a small shear": np.array([[1.0, 0.5], [0.0, 1.0]]),
                "a stretch alone": np.array([[3.0, 0.0], [0.0, 1.0]])},
         hints=("The determinant has to be 1.",
-               "Stretch one direction and squeeze the other, or shear: [[1, k], [0, 1]].")))
+               "Stretch one direction and squeeze the other, or shear: [[1, k], [0, 1]].")),
+    experiment_task("shift_only", "What is lost where couplings only shift?",
+        {"clearly lower": (-100, -3), "about the same": (-2.99, 2.99),
+         "clearly higher": (3, 100)},
+        measured=0.2,
+        why="nearly all that the flow does to these vectors is linear, and a shift by a network "
+            "can do most of it: after several layers each coordinate has been mixed with others. "
+            "So BERT-flow loses little by its plain couplings",
+        hints=("Section 10: how much of the trained flow is linear?",
+               "In section 4 multiply s by 0, run the cells of classes again, and then the first "
+               "cell of section 8.")),
+    debug_task("collapsed", "Why does the cloud collapse?", _collapsed, _solve_collapsed,
+        [(np.array([[1.0, 2.0], [0.0, -1.0]]), np.array([0.5, 1.5])),
+         (np.array([[0.5, 0.0, -2.0]]), np.array([-1.0]))],
+        fresh=lambda rng: [(rng.normal(size=(n, d)), rng.normal(size=n))
+                           for n, d in ((3, 2), (4, 5))],
+        symptom="A map that squeezes has a negative log-determinant. Should that make the loss "
+                "smaller or larger?",
+        wrong={"no log-determinant":
+                   lambda z, log_det: _solve_collapsed(z, 0 * np.asarray(log_det)),
+               "everything turned round": lambda z, log_det: -_solve_collapsed(z, log_det),
+               "divided by the rows only":
+                   lambda z, log_det: _solve_collapsed(z, log_det) * z.shape[1]},
+        hints=("Compare with the formula of section 5, sign by sign.",
+               "log p(x) is the log-density of z plus the log-determinant.")))

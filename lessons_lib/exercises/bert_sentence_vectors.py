@@ -1,5 +1,5 @@
-"""Exercises of lesson ``08_bert_sentence_vectors``: pieces of a word, attention, the loss of hidden
-pieces, a mean with a mask, passes, what a vector does not see.
+"""Exercises of lesson ``08_bert_sentence_vectors``: tokens of a word, a maximum with a mask, what a
+vector does not see, passes, a BERT without positions, a loss that counts what was never hidden.
 """
 
 from __future__ import annotations
@@ -9,27 +9,27 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.random import Generator
 
-from ._declare import by_name, function_task, which_of
+from ._declare import by_name, debug_task, experiment_task, function_task, which_of
 
 __all__ = ["CHANGES", "EXERCISES", "UNCHANGED"]
 
 _REASONS = {
     "the text in capital letters":
-        "what does the tokenizer do with letters before it looks for pieces?",
-    "three spaces between words instead of one": "which pieces does a space become?",
+        "what does the tokenizer do with letters before it looks for tokens?",
+    "three spaces between words instead of one": "which tokens does a space become?",
     "the text encoded beside a text twice as long":
         "padding fills the shorter row; which part of the encoder keeps it out of attention and "
         "mean?",
     "two words exchanged":
-        "the same pieces, so the same words; is anything added to them that is not a piece?",
-    "a full stop added at the end": "is a full stop a piece, and do the others look at it?",
+        "the same tokens; is anything added to them that depends on the place?",
+    "a full stop added at the end": "is a full stop a token, and do the others read it?",
     "dropout left on, as in training":
         "which units are left out, and who decides that anew each time?"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:3])  # tests/exercises/test_bert_sentence_vectors.py measures it
 
 
-def _solve_pieces_of(word: str, vocabulary: set[str]) -> list[str]:
+def _solve_tokens_of(word: str, vocabulary: set[str]) -> list[str]:
     found, start = [], 0
     while start < len(word):
         fits = [end for end in range(start + 1, len(word) + 1)
@@ -43,8 +43,8 @@ def _solve_pieces_of(word: str, vocabulary: set[str]) -> list[str]:
 
 def _cut(choose: Callable = max, sign: str = "##",
          unknown: Callable = lambda result: ["[UNK]"]) -> Callable:
-    """Cuts a word into pieces, wrongly in one respect."""
-    def pieces_of(word, vocabulary):
+    """Cuts a word into tokens, wrongly in one respect."""
+    def tokens_of(word, vocabulary):
         result, start = [], 0
         while start < len(word):
             before = sign if start else ""
@@ -57,63 +57,49 @@ def _cut(choose: Callable = max, sign: str = "##",
             start = end
         return result
 
-    return pieces_of
+    return tokens_of
 
 
-_PIECES = {"a", "##a", "un", "##un", "in", "##in", "##s", "sing", "##ing", "believe", "##believe",
+_TOKENS = {"a", "##a", "un", "##un", "in", "##in", "##s", "sing", "##ing", "believe", "##believe",
            "##able", "##e", "b", "unable", "s", "ing"}
-_PIECE_CASES = [("a", _PIECES), ("ab", _PIECES), ("sing", _PIECES), ("sings", _PIECES),
-                ("unable", _PIECES), ("unbelieveable", _PIECES), ("bing", _PIECES),
-                ("inins", _PIECES), ("aax", _PIECES)]
+_TOKEN_CASES = [("a", _TOKENS), ("ab", _TOKENS), ("sing", _TOKENS), ("sings", _TOKENS),
+                ("unable", _TOKENS), ("unbelieveable", _TOKENS), ("bing", _TOKENS),
+                ("inins", _TOKENS), ("aax", _TOKENS)]
 
 
-def _softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
-    e = np.exp(x - x.max(axis=axis, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
+def _solve_max_pool(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return np.where(mask[:, :, None] == 1, states, -np.inf).max(axis=1)
 
 
-def _solve_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    scores = np.where(mask == 1, Q @ K.T / np.sqrt(Q.shape[1]), -np.inf)
-    e = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True) @ V
+_STATES = np.array([[[-1.0, 2.0], [-3.0, -4.0], [9.0, 9.0]],
+                    [[2.0, 0.0], [4.0, -1.0], [3.0, -8.0]]])
+_POOL_CASES = [(_STATES[:1, :2], np.array([[1, 1]])), (_STATES[:1], np.array([[1, 1, 0]])),
+               (_STATES, np.array([[1, 0, 0], [1, 1, 1]])),
+               (_STATES, np.array([[0, 1, 0], [1, 1, 0]]))]
 
 
-_Q = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
-_K = np.array([[2.0, 1.0], [0.0, -1.0], [1.0, 3.0]])
-_V = np.array([[1.0, 2.0], [3.0, 5.0], [-2.0, 0.5]])
-_FOUR = np.array([[1.0, 0.5, -1.0, 2.0], [0.0, 1.0, 1.0, 0.0]])
-_ATTENTION_CASES = [(_Q[:2], _K[:2], _V[:2], np.array([1, 1])), (_Q, _K, _V, np.array([1, 1, 0])),
-                    (_Q, _K, _V, np.array([1, 0, 1])), (_FOUR, _FOUR[::-1].copy(), _FOUR,
-                                                        np.array([1, 1]))]
+def _too_easy(scores: np.ndarray, ids: np.ndarray, chosen: np.ndarray) -> float:
+    log_p = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    losses = -log_p[np.arange(len(ids)), ids]
+    return float(losses.mean())
 
 
-def _solve_masked_loss(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
-    s = scores[positions]
-    log_p = s - np.log(np.exp(s).sum(axis=1, keepdims=True))
-    return -log_p[np.arange(len(positions)), labels[positions]].mean()
+def _solve_too_easy(scores: np.ndarray, ids: np.ndarray, chosen: np.ndarray) -> float:
+    log_p = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    losses = -log_p[np.arange(len(ids)), ids]
+    return float(losses[chosen].mean())
 
 
 _SCORES = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 3.0, 0.5], [1.0, 1.0, -2.0],
                     [0.5, 0.0, 2.5]])
-_LOSS_CASES = [(_SCORES[:2], np.array([0, 1]), np.array([1])),
-               (_SCORES[:3], np.array([0, 1, 2]), np.array([0, 2])),
-               (_SCORES, np.array([1, 2, 1, 0, 0]), np.array([4, 1, 2]))]
+_LOSS_CASES = [(_SCORES[:2], np.array([0, 1]), np.array([False, True])),
+               (_SCORES[:3], np.array([0, 1, 2]), np.array([True, False, True])),
+               (_SCORES, np.array([1, 2, 1, 0, 0]), np.array([False, True, True, False, True]))]
 
 
-def _solve_mean_pool(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    total = (states * mask[:, :, None]).sum(axis=1)
-    return total / np.maximum(mask.sum(axis=1, keepdims=True), 1)
-
-
-def _nan_where_empty(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        return (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-
-
-_STATES = np.array([[[1.0, 2.0], [3.0, -4.0], [9.0, 9.0]], [[2.0, 0.0], [4.0, 1.0], [6.0, 8.0]]])
-_POOL_CASES = [(_STATES[:1, :2], np.array([[1, 1]])), (_STATES[:1], np.array([[1, 1, 0]])),
-               (_STATES, np.array([[1, 0, 0], [1, 1, 1]])),
-               (_STATES, np.array([[0, 0, 0], [1, 1, 0]]))]
+def _fresh_losses(rng: Generator) -> list[tuple]:
+    return [(rng.normal(size=(n, 5)) * 2, rng.integers(5, size=n), rng.permutation(n) < m)
+            for n, m in ((4, 2), (6, 3), (9, 4))]
 
 
 def _solve_passes(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
@@ -155,74 +141,39 @@ EXERCISES = by_name(
                {*CHANGES[:3], CHANGES[5]}, {CHANGES[1]}),
         hints=("Follow a text through tokenizer, sum of three embeddings, attention, mean. Where "
                "could each change be noticed?",
-               "BERT's tokenizer lower-cases; vectors of places are added to those of pieces; "
+               "BERT's tokenizer lower-cases; vectors of positions are added to those of tokens; "
                "[CLS] and [SEP] stay where they are.")),
-    function_task("pieces_of", "Cut a word into the longest pieces that are in the vocabulary",
-        _solve_pieces_of, _PIECE_CASES, fresh=_fresh_words,
+    function_task("tokens_of", "Cut a word into the longest tokens that are in the vocabulary",
+        _solve_tokens_of, _TOKEN_CASES, fresh=_fresh_words,
         wrong={
-            "the shortest piece first": _cut(min),
+            "the shortest token first": _cut(min),
             "no ## inside a word": _cut(sign=""),
-            "keeps the pieces before [UNK]": _cut(unknown=lambda result: [*result, "[UNK]"]),
+            "keeps the tokens before [UNK]": _cut(unknown=lambda result: [*result, "[UNK]"]),
             "nothing for an unknown word": _cut(unknown=lambda result: []),
             "whole words only":
                 lambda word, vocabulary: [word] if word in vocabulary else ["[UNK]"]},
-        hints=("Begin at the first letter and try the longest end first. A piece that goes on a "
+        hints=("Begin at the first letter and try the longest end first. A token that continues a "
                "word is looked up with ## before it.",
                'When nothing fits at some place, the whole word is ["[UNK]"], whatever was found '
                "before.")),
-    function_task("attention", "One head: what each position gathers from those that may be seen",
-        _solve_attention, _ATTENTION_CASES,
-        fresh=lambda rng: [(*(rng.normal(size=(n, d)) * 1.5 for _ in range(3)), mask) for n, d,
-                           mask in ((3, 2, np.array([1, 1, 0])), (4, 3, np.array([1, 0, 1, 1])),
-                                    (5, 3, np.array([0, 1, 1, 1, 0])))],
-        wrong={"no square root":
-                   lambda Q, K, V, mask: _softmax(np.where(mask == 1, Q @ K.T, -np.inf)) @ V,
-               "shares sum to 1 down the columns": lambda Q, K, V, mask: _softmax(
-                   np.where(mask == 1, Q @ K.T / np.sqrt(Q.shape[1]), -1e9), axis=0) @ V,
-               "mask forgotten": lambda Q, K, V, mask: _softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,
-               "hidden scores are 0":
-                   lambda Q, K, V, mask: _softmax(Q @ K.T / np.sqrt(Q.shape[1]) * mask) @ V,
-               "mask after the softmax":
-                   lambda Q, K, V, mask: (_softmax(Q @ K.T / np.sqrt(Q.shape[1])) * mask) @ V,
-               "root of the length": lambda Q, K, V, mask: _softmax(
-                   np.where(mask == 1, Q @ K.T / np.sqrt(len(K)), -np.inf)) @ V},
-        hints=("Q @ K.T has a row for each position that looks and a column for each that is "
-               "looked at.",
-               "Where the mask is 0 the score is minus infinity before the softmax: np.where(mask "
-               "== 1, scores, -np.inf).")),
-    function_task("masked_loss", "The loss of masked language modelling",
-        _solve_masked_loss, _LOSS_CASES,
-        fresh=lambda rng: [(rng.normal(size=(n, 5)) * 2, rng.integers(5, size=n),
-                            rng.permutation(n)[:m]) for n, m in ((4, 2), (6, 3), (9, 4))],
-        wrong={"all places count": lambda s, y, at: _solve_masked_loss(s, y, np.arange(len(y))),
-               "divided by the length of the row":
-                   lambda s, y, at: _solve_masked_loss(s, y, at) * len(at) / len(y),
-               "a sum": lambda s, y, at: _solve_masked_loss(s, y, at) * len(at),
-               "no logarithm":
-                   lambda s, y, at: 1 - _softmax(s[at])[np.arange(len(at)), y[at]].mean(),
-               "logarithm to base 2": lambda s, y, at: _solve_masked_loss(s, y, at) / np.log(2),
-               "the best guess instead of the label":
-                   lambda s, y, at: -np.log(_softmax(s[at]).max(axis=1)).mean()},
-        hints=("Only scores[positions] matter; the label of each is labels[positions].",
-               "log softmax of a row s is s - log(sum(exp(s))); the loss is minus its mean at the "
-               "labels.")),
-    function_task("mean_pool", "The mean of the vectors of a text, padding left out",
-        _solve_mean_pool, _POOL_CASES,
-        fresh=lambda rng: [(rng.normal(size=(3, 4, d)), mask)
+    function_task("max_pool", "The maximum over the tokens of a text, padding left out",
+        _solve_max_pool, _POOL_CASES,
+        fresh=lambda rng: [(rng.normal(size=(3, 4, d)) - 1, mask)
                            for d, mask in ((2, np.array([[1, 1, 1, 0], [1, 0, 0, 0],
                                                          [1, 1, 0, 0]])),
-                                           (3, np.array([[0, 0, 0, 0], [1, 1, 1, 1],
+                                           (3, np.array([[0, 1, 0, 0], [1, 1, 1, 1],
                                                          [1, 1, 0, 0]])))],
-        wrong={"ignores the mask": lambda states, mask: states.mean(axis=1),
-               "divides by the padded length":
-                   lambda states, mask: (states * mask[:, :, None]).mean(axis=1),
-               "one length for all rows": lambda states, mask: (
-                   (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1).max()),
-               "a sum": lambda states, mask: (states * mask[:, :, None]).sum(axis=1),
-               "NaN for a text without a token": _nan_where_empty,
-               "the first token": lambda states, mask: states[:, 0] * mask[:, :1]},
-        hints=("states * mask[:, :, None] sets padding to 0.",
-               "Divide each row by its own number of tokens, at least 1.")),
+        wrong={"ignores the mask": lambda states, mask: states.max(axis=1),
+               "padding is 0": lambda states, mask: (states * mask[:, :, None]).max(axis=1),
+               "the largest absolute value":
+                   lambda states, mask: np.abs(states * mask[:, :, None]).max(axis=1),
+               "one maximum for a token":
+                   lambda states, mask: np.where(mask == 1, states.max(axis=2), -np.inf),
+               "a mean": lambda states, mask: (states * mask[:, :, None]).sum(axis=1)
+                   / mask.sum(axis=1, keepdims=True)},
+        hints=("Padding set to 0 wins wherever all real numbers are negative. Which number never "
+               "wins?",
+               "np.where(mask[:, :, None] == 1, states, -np.inf), then the maximum over axis 1.")),
     function_task("passes", "How often must the model run, for pairs and for single sentences?",
         _solve_passes, _PASS_CASES,
         fresh=lambda rng: [(int(rng.integers(3, 50)), rng.integers(2, 9, size=n).tolist())
@@ -237,4 +188,29 @@ EXERCISES = by_name(
         hints=("n sentences make n (n - 1) / 2 pairs. How many pairs are new when m sentences "
                "arrive?",
                "m new ones meet n old ones, m * n pairs, and each other, m (m - 1) / 2. A vector, "
-               "once made, is kept.")))
+               "once made, is kept.")),
+    experiment_task("no_positions", "What does a BERT without positions still find?",
+        {"stay (32 or more)": (32, 100), "fall (20 to 32)": (20, 32),
+         "fall to the most frequent token (below 20)": (0, 20)}, 27.0,
+        why="Without positions every token reads the same bag of tokens. The bag still tells "
+            "something: where a guitar is, somebody plays. But [MASK] no longer knows whether it "
+            "stands before or after the verb, or at the end.",
+        hints=("What is still in the input of a layer, when positions are 0? Is it worth "
+               "nothing?",
+               "accuracy(model) after the training is the number; the first picture of section 4 "
+               "draws it, too.")),
+    debug_task("too_easy", "The loss falls below 1, and the model fills in nonsense",
+        _too_easy, _solve_too_easy, _LOSS_CASES,
+        symptom="The loss of section 4 ends between 2 and 3. Which places of the text "
+                "are easy, because the token stands there for all to see?",
+        wrong={"the places that were not hidden":
+                   lambda s, ids, chosen: _solve_too_easy(s, ids, ~chosen),
+               "a sum over the hidden places":
+                   lambda s, ids, chosen: _solve_too_easy(s, ids, chosen) * chosen.sum(),
+               "divided by all places":
+                   lambda s, ids, chosen: _solve_too_easy(s, ids, chosen) * chosen.mean(),
+               "the best guess instead of the true token":
+                   lambda s, ids, chosen: _solve_too_easy(s, s.argmax(axis=1), chosen)},
+        hints=("Four of five tokens are not hidden. The model can copy them.",
+               "Only the losses at chosen places count: losses[chosen]."),
+        fresh=_fresh_losses))

@@ -1,6 +1,6 @@
-"""Exercises of lesson ``12_bert_whitening``: the whitening matrix, statistics of two parts, what
-whitening cannot see, how many directions there are, β and γ, and uncorrelated directions that are
-not orthogonal.
+"""Exercises of lesson ``12_bert_whitening``: what whitening cannot see, how many directions there
+are, forgetting sentences, uncorrelated directions that are not orthogonal, whitening without the
+rotation, and a matrix in the wrong order.
 """
 
 from __future__ import annotations
@@ -11,71 +11,41 @@ from typing import Any
 import numpy as np
 
 from ..core import generator
-from ._declare import CaseJudge, by_name, function_task, value_task, which_of
+from ._declare import by_name, debug_task, experiment_task, function_task, value_task, which_of
 from .base import Exercise
 
-__all__ = ["EXERCISES"]
+__all__ = ["CHANGES", "EXERCISES", "SIGMA", "UNSEEN"]
 
 
-def _solve_whitening_matrix(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    strongest = np.argsort(-variances)[:k]
-    return U[:, strongest] / np.sqrt(variances[strongest])
+def _solve_forget(n: int, mu: np.ndarray, S: np.ndarray, n_b: int, mu_b: np.ndarray,
+                  S_b: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+    n_a = n - n_b
+    mu_a = (n * mu - n_b * mu_b) / n_a
+    apart = mu_b - mu_a
+    return n_a, mu_a, S - S_b - n_a * n_b / n * np.outer(apart, apart)
 
 
-def _made_of(make: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable:
-    """The first k columns of a matrix that is made of the variances, rising, and of U."""
-    return lambda S, k: make(*np.linalg.eigh(S))[:, :k]
+def _forgetting(between: Callable[[int, int], float], weighted: bool = True) -> Callable:
+    def forget(n, mu, S, n_b, mu_b, S_b):
+        n_a = n - n_b
+        mu_a = (n * mu - n_b * mu_b) / n_a if weighted else 2 * mu - mu_b
+        return n_a, mu_a, S - S_b - between(n_a, n_b) * np.outer(mu_b - mu_a, mu_b - mu_a)
+
+    return forget
 
 
-_THREE = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 2.0]])
-_COVARIANCES = [(np.array([[2.0, 1.0], [1.0, 2.0]]), 2), (np.array([[5.0, 2.0], [2.0, 2.0]]), 1),
-                (_THREE, 3), (_THREE, 2)]
+def _moments(x: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+    y = x - x.mean(axis=0)
+    return len(x), x.mean(axis=0), y.T @ y
 
 
-def _check_whitening(mine: Callable, S: np.ndarray, k: int) -> str | None:
-    """Columns are right up to their signs, so what they do is compared, not what they are."""
-    case, W = f"for S = {S.tolist()} and k = {k}", np.asarray(mine(S.copy(), k), dtype=float)
-    if W.shape != (len(S), k):
-        return f"{case}: expected shape {(len(S), k)}, yours has shape {W.shape}"
-    after = W.T @ S @ W
-    if not np.allclose(after, np.eye(k), atol=1e-6):
-        return (f"{case}: the covariance after it, WᵀSW, is {after.round(3).tolist()}; "
-                "expected the identity")
-    V = _solve_whitening_matrix(S, k)
-    if not np.allclose(W @ W.T, V @ V.T, atol=1e-6):
-        return (f"{case}: the covariance is I, but these are not the {k} directions with "
-                "the largest variances")
-    return None
-
-
-def _solve_merge(n_a: int, m_a: np.ndarray, S_a: np.ndarray, n_b: int, m_b: np.ndarray,
-                 S_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    n, apart = n_a + n_b, m_b - m_a
-    m = m_a + n_b / n * apart
-    S = (n_a * S_a + n_b * S_b) / n + n_a * n_b / n**2 * np.outer(apart, apart)
-    return m, S
-
-
-def _merged(between: Callable[[int, int], float], weighted: bool = True) -> Callable:
-    def merge(n_a, m_a, S_a, n_b, m_b, S_b):
-        n = n_a + n_b
-        a, b = (n_a / n, n_b / n) if weighted else (0.5, 0.5)
-        return a * m_a + b * m_b, a * S_a + b * S_b + between(n_a, n_b) * np.outer(
-            m_b - m_a, m_b - m_a)
-
-    return merge
-
-
-def _statistics(x: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-    return len(x), x.mean(axis=0), np.cov(x.T, ddof=0)
+def _whole_and_part(a: np.ndarray, b: np.ndarray) -> tuple:
+    return *_moments(np.vstack([a, b])), *_moments(b)
 
 
 _A = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 6.0]])
 _B = np.array([[9.0, -1.0], [7.0, 0.0]])
-_MERGE_CASES = [(*_statistics(_A), *_statistics(_B)), (*_statistics(_B), *_statistics(_A)),
-                (*_statistics(_A), *_statistics(_A + 5)),
-                (*_statistics(np.vstack([_A, _B])), *_statistics(_A))]
+_FORGET_CASES = [_whole_and_part(_A, _B), _whole_and_part(_B, _A), _whole_and_part(_A, _A + 5)]
 
 _REASONS = {
     "all vectors times 3": "a common factor is in Λ, and is divided out",
@@ -84,28 +54,10 @@ _REASONS = {
     "the columns in another order": "that is a product with a matrix of zeros and ones",
     "all multiplied by one invertible matrix":
         "Σ becomes AᵀΣA, and its inverse undoes A on both sides",
-    "each vector scaled to length 1": "another factor for every vector is no linear map",
+    "each vector scaled to norm 1": "another factor for every vector is no linear map",
     "the hyperbolic tangent of every number": "that is no linear map"}
 CHANGES = tuple(_REASONS)
 UNSEEN = frozenset(CHANGES[:5])  # tests/exercises/test_bert_whitening.py measures it
-
-
-def _solve_parameterised(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
-    Y = X - beta * X.mean(axis=0)
-    variances, U = np.linalg.eigh(Y.T @ Y / len(Y))
-    Z = Y @ U * variances ** (-gamma / 2)
-    return Z @ Z.T
-
-
-def _about_the_mean(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
-    variances, U = np.linalg.eigh(np.cov(X.T, ddof=0))
-    Z = (X - beta * X.mean(axis=0)) @ U * variances ** (-gamma / 2)
-    return Z @ Z.T
-
-
-_X = np.array([[3.0, 1.0], [5.0, 2.0], [4.0, 4.0], [6.0, 3.0], [2.0, 0.0]])
-_PARAMETERISED_CASES = [(_X, 1.0, 1.0), (_X, 0.0, 0.0), (_X, 0.0, 1.0), (_X, 0.5, 0.5),
-                        (_X, 1.0, 0.0)]
 
 SIGMA = np.array([[4.0, 2.0], [2.0, 3.0]])
 
@@ -117,7 +69,7 @@ def _judge_uncorrelated(answer: Any) -> str | None:
                 f"has shape {x.shape}")
     p, q = x / np.linalg.norm(x, axis=1, keepdims=True)
     if abs(p @ SIGMA @ q) > 1e-6:
-        return (f"the covariance of x·p and x·q is pᵀΣq = {p @ SIGMA @ q:.3f} (at length 1); it "
+        return (f"the covariance of x·p and x·q is pᵀΣq = {p @ SIGMA @ q:.3f} (at norm 1); it "
                 "should be 0")
     if abs(p @ q) > 0.05:
         return None
@@ -125,42 +77,35 @@ def _judge_uncorrelated(answer: Any) -> str | None:
             "eigenvectors")
 
 
-def _fresh_covariances(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    clouds = [rng.normal(size=(12, d)) * rng.uniform(0.5, 3, size=d) @ rng.normal(size=(d, d))
-              for d in (2, 3, 4)]
-    return [(np.cov(x.T, ddof=0), k) for x, k in zip(clouds, (2, 2, 4), strict=True)]
+def _wrong_order(x: np.ndarray) -> np.ndarray:
+    y = x - x.mean(axis=0)
+    variance, U = np.linalg.eigh(np.cov(y.T))
+    W = np.diag(variance**-0.5) @ U
+    return np.cov((y @ W).T)
 
+
+def _solve_wrong_order(x: np.ndarray) -> np.ndarray:
+    y = x - x.mean(axis=0)
+    variance, U = np.linalg.eigh(np.cov(y.T))
+    W = U @ np.diag(variance**-0.5)
+    return np.cov((y @ W).T)
+
+
+def _with_matrix(make: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable:
+    def covariance_after(x):
+        y = x - x.mean(axis=0)
+        return np.cov((y @ make(*np.linalg.eigh(np.cov(y.T)))).T)
+
+    return covariance_after
+
+
+def _cloud(rng: np.random.Generator, d: int) -> np.ndarray:
+    return rng.normal(size=(12, d)) * rng.uniform(0.5, 3, size=d) @ rng.normal(size=(d, d)) + 2
+
+
+_CLOUDS = [(_cloud(generator(k), d),) for k, d in enumerate((2, 3, 4))]
 
 EXERCISES = by_name(
-    Exercise("whitening_matrix", question="W for vectors as rows, the k strongest directions",
-        judge=CaseJudge(_check_whitening, tuple(_COVARIANCES)),
-        solution=_solve_whitening_matrix, fresh=_fresh_covariances,
-        wrong={"Λ^(-1/2) U": _made_of(lambda v, U: (np.diag(1 / np.sqrt(v)) @ U)[:, ::-1]),
-               "weakest directions first": _made_of(lambda v, U: U / np.sqrt(v)),
-               "no root": _made_of(lambda v, U: (U / v)[:, ::-1]),
-               "turned only": _made_of(lambda v, U: U[:, ::-1]),
-               "columns of ZCA cut off": _made_of(lambda v, U: U / np.sqrt(v) @ U.T),
-               "inverse of the wrong matrix, transposed":
-                   _made_of(lambda v, U: np.linalg.inv((U / np.sqrt(v))[:, ::-1].T))},
-        hints=("np.linalg.eigh(S) gives the variances, rising, and U with the directions as "
-               "columns.",
-               "Divide each column of U by the root of its variance; take the k columns with the "
-               "largest variances.")),
-    function_task("merge", "Mean and covariance of two parts, from those of each",
-        _solve_merge, _MERGE_CASES,
-        fresh=lambda rng: [(*_statistics(rng.normal(size=(n, d))),
-                            *_statistics(rng.normal(size=(m, d)) + 3))
-                           for n, m, d in ((3, 6, 2), (8, 4, 3))],
-        wrong={"nothing between the parts": _merged(lambda a, b: 0.0),
-               "parts of equal weight": _merged(lambda a, b: 0.25, weighted=False),
-               "the means' difference whole": _merged(lambda a, b: 1.0),
-               "one n too few": _merged(lambda a, b: a * b / (a + b)),
-               "subtracted": _merged(lambda a, b: -a * b / (a + b)**2)},
-        hints=("The mean is the weighted mean. For the covariance, every vector's distance from "
-               "the new mean has two parts.",
-               "Weighted mean of the covariances, and n_a n_b / n² times the outer product of the "
-               "difference of the means.")),
     which_of("unseen",
         "Which changes of the vectors leave the cosines after full whitening as they are?",
         _REASONS, UNSEEN,
@@ -170,27 +115,25 @@ EXERCISES = by_name(
                "of this kind, with an invertible A?",
                "Five of the seven.")),
     value_task("directions",
-        "How many directions can 100 vectors of 256 numbers vary in, of which 20 are copies of "
+        "How many directions can 100 vectors of dimension 256 vary in, of which 20 are copies of "
         "others?",
         79,
         remark="How many different points are there, and how many directions do two points make?",
         wrong=(256, 100, 99, 80, 78),
         hints=("Two points lie on a line, three in a plane.",
                "80 different points, seen from their mean.")),
-    function_task("parameterised", "All inner products after whitening with β and γ",
-        _solve_parameterised, _PARAMETERISED_CASES,
-        fresh=lambda rng: [(rng.normal(size=(6, d)) + 2, float(beta), float(gamma))
-                           for d, (beta, gamma) in zip((2, 3, 3),
-                                                       rng.uniform(0.2, 0.8, size=(3, 2)),
-                                                       strict=True)],
-        wrong={"Σ about μ": _about_the_mean,
-               "γ not halved": lambda X, beta, gamma: _solve_parameterised(X, beta, 2 * gamma),
-               "β twice": lambda X, beta, gamma: _solve_parameterised(X, beta * beta, gamma),
-               "all of the mean": lambda X, beta, gamma: _solve_parameterised(X, 1.0, gamma),
-               "enlarged": lambda X, beta, gamma: _solve_parameterised(X, beta, -gamma)},
-        hints=("Take βμ away first. Σ is the mean of yᵀy of what is left, whatever its mean is.",
-               "Z = Y U Λ^(-γ/2): column j of Y U times variance j to the power of -γ/2. Return Z "
-               "@ Z.T.")),
+    function_task("forget", "The moments of what is left when some sentences are forgotten",
+        _solve_forget, _FORGET_CASES,
+        fresh=lambda rng: [_whole_and_part(rng.normal(size=(n, d)), rng.normal(size=(m, d)) + 3)
+                           for n, m, d in ((3, 6, 2), (8, 4, 3))],
+        wrong={"nothing between the parts": _forgetting(lambda a, b: 0.0),
+               "parts of equal weight": _forgetting(lambda a, b: a * b / (a + b), weighted=False),
+               "the means' difference whole": _forgetting(lambda a, b: 1.0),
+               "divided by n twice": _forgetting(lambda a, b: a * b / (a + b)**2),
+               "added": _forgetting(lambda a, b: -a * b / (a + b))},
+        hints=("n mu is the sum of all sentences, and n_b mu_b that of the part. So the mean of "
+               "the rest needs no formula of section 7.",
+               "Once mu_a is known, solve the formula for S of section 7 for S_a.")),
     Exercise("uncorrelated", question="Two directions that are uncorrelated and not orthogonal",
         judge=_judge_uncorrelated, solution=np.array([[1.0, 0.0], [1.0, -2.0]]),
         wrong={"the axes": np.eye(2),
@@ -198,5 +141,26 @@ EXERCISES = by_name(
                "the eigenvectors": np.linalg.eigh(SIGMA)[1].T,
                "one direction twice": np.array([[1.0, 0.0], [1.0, 0.0]]),
                "orthogonal under the inverse": np.array([[1.0, 0.0], [2.0, 3.0]])},
-        hints=("Take p = (1, 0). Then pᵀΣ is the first row of Σ.",
-               "Which q = (1, b) has 4·1 + 2·b = 0?")))
+        hints=("Take p = (1, 0). Then p Σ is the first row of Σ.",
+               "Which q = (1, b) has 4·1 + 2·b = 0?")),
+    experiment_task("standardised", "How much of the gain comes without the rotation?",
+        {"as much as by whitening (15 or more)": (15, 60), "by a part (7 to 15)": (7, 15),
+         "by little (0 to 7)": (0, 7)}, 3.2,
+        why="The direction of a frequent token is no column: a random vector has a part in each "
+            "of them. So all columns have nearly the same variance, and dividing by it changes "
+            "little. The large variance shows in the principal axes only.",
+        hints=("Is the vector of the token a one column of the table, or spread over all?",
+               "x = X[\"control\"]; score((x - x.mean(axis=0)) / x.std(axis=0)) - score(x)")),
+    debug_task("wrong_order", "A whitening whose covariance is not I",
+        _wrong_order, _solve_wrong_order, _CLOUDS,
+        symptom="It should return I. Each column of U is a principal axis: which side must the "
+                "scale of a column stand on?",
+        wrong={"no root": _with_matrix(lambda v, U: U / v),
+               "rotated only": _with_matrix(lambda v, U: U),
+               "stretched, not shrunk": _with_matrix(lambda v, U: U * np.sqrt(v)),
+               "the inverse, not transposed":
+                   _with_matrix(lambda v, U: np.linalg.inv(U * np.sqrt(v)))},
+        hints=("Compute WᵀΣW by hand for both orders of the two factors.",
+               "Multiplying by a diagonal matrix from the right scales columns, from the left "
+               "rows."),
+        fresh=lambda rng: [(_cloud(rng, d),) for d in (2, 3)]))

@@ -1,6 +1,6 @@
-"""Exercises of lesson ``13_cosent``: how many terms the loss has, what it can not see, its
-gradient, two classes without a table, sums over lower grades, and cosines that a squared error and
-an order judge differently.
+"""Exercises of lesson ``13_cosent``: how many terms the loss has, what it cannot see, its gradient,
+sums over lower grades, cosines that a squared error and an order judge differently, grades on
+another scale, and a loss that is upside down.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import logsumexp
 
-from ._declare import by_name, function_task, value_task, which_of
+from ._declare import (by_name, debug_task, experiment_task, function_task, value_task,
+                       which_of)
 from .base import Exercise
 
 __all__ = ["EXERCISES"]
@@ -54,19 +54,6 @@ _S, _Y = np.array([0.6, 0.8, 0.1, 0.7]), np.array([1, 0, 0, 2])
 _GRADIENT_CASES = [(np.array([0.8, 0.6]), np.array([1, 0]), 20.0),
                    (np.array([0.5, 0.5]), np.array([3, 3]), 20.0), (_S, _Y, 1.0), (_S, _Y, 20.0),
                    (np.array([0.2, 0.9, 0.4, 0.4, 0.5]), np.array([2.0, 1.0, 1.0, 4.5, 0.0]), 5.0)]
-
-
-def _solve_two_classes(positive: np.ndarray, negative: np.ndarray) -> float:
-    return np.logaddexp(0.0, logsumexp(negative) + logsumexp(-positive))
-
-
-def _two_classes(form: Callable[[np.ndarray, np.ndarray], float]) -> Callable:
-    return lambda positive, negative: float(form(positive, negative))
-
-
-_TWO_CASES = [(np.array([1.0]), np.array([-1.0])), (np.array([2.0, -1.0]), np.array([0.5])),
-              (np.array([0.3, 0.1, 4.0]), np.array([1.0, 2.0])),
-              (np.array([-800.0, 900.0]), np.array([300.0, -500.0, 0.0]))]
 
 
 def _solve_below(s: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -121,14 +108,20 @@ def _fresh_batches(rng: Generator) -> list[tuple]:
              float(scale)) for n, scale in batches]
 
 
+def _upside_down(s: np.ndarray, y: np.ndarray, scale: float) -> float:
+    differences = scale * (s[:, None] - s)                                          # the fault
+    return float(np.log1p(np.exp(differences[y[:, None] > y]).sum()))
+
+
+def _solve_upside_down(s: np.ndarray, y: np.ndarray, scale: float) -> float:
+    return _upside_down(-s, y, scale)
+
+
 EXERCISES = by_name(
     value_task("terms", "How many exponentials does the loss of a batch with ten grades add up?",
         35,
         remark="Count the ordered pairs: the first has the strictly higher grade.",
-        wrong={"all pairs": 45,
-               "both ways": 90,
-               "ties counted": 44,
-               "neighbours": 9,
+        wrong={"all pairs": 45, "both ways": 90, "ties counted": 44, "neighbours": 9,
                "different grades": 6},
         hints=("All pairs of ten are 45. Which of them make no term?",
                "Equal grades make none: 3 pairs of zeros, 1 of ones, 6 of twos.")),
@@ -149,22 +142,6 @@ EXERCISES = by_name(
                "their sum: those are the shares.",
                "s[k] stands with + in column k and with - in row k: λ times column sums less row "
                "sums.")),
-    function_task("two_classes",
-        "log(1 + Σ exp(n - p)) over all positives and negatives, without a table of pairs",
-        _solve_two_classes, _TWO_CASES,
-        fresh=lambda rng: [(width * rng.normal(size=p), width * rng.normal(size=n))
-                           for p, n, width in ((2, 2, 1), (4, 3, 2), (3, 5, 600))],
-        wrong={
-            "the 1 forgotten": _two_classes(lambda p, n: logsumexp(n) + logsumexp(-p)),
-            "positives not turned":
-                _two_classes(lambda p, n: np.logaddexp(0.0, logsumexp(n) + logsumexp(p))),
-            "difference of sums":
-                _two_classes(lambda p, n: np.logaddexp(0.0, logsumexp(n) - logsumexp(p))),
-            "only the worst": _two_classes(lambda p, n: np.logaddexp(0.0, n.max() - p.min())),
-            "a sum of losses": _two_classes(lambda p, n: np.logaddexp(0.0, n[:, None] - p).sum())},
-        hints=("exp(n - p) = exp(n) exp(-p), so the double sum is a product of two sums.",
-               "np.logaddexp(0, a) is log(1 + exp(a)); a = logsumexp(negative) + "
-               "logsumexp(-positive).")),
     function_task("below",
         "For each pair, the sum of exp(s) over the pairs with a strictly smaller grade, without a "
         "loop",
@@ -195,4 +172,24 @@ EXERCISES = by_name(
         hints=("With the same mean the level is the same. What else is in a squared error that no "
                "ranking notices?",
                "Three cosines close to 0.5 in the right order have an error near 0.17: their "
-               "spread is wrong.")))
+               "spread is wrong.")),
+    experiment_task("squared_grades", "Which loss minds if the grades are squared?",
+        {"as before": (-0.2, 1.6), "more than before": (1.61, 12), "less than before": (-8, -0.21)},
+        measured=3.8,
+        why="The squares have the same order, so CoSENT is exactly the same. Regression now asks "
+            "for cosines near 0 for most pairs, which is another level and another spread",
+        hints=("Does the table of ordered pairs change?",
+               "Give train the encoder encoder_of(bag), the loss of objective(name, 25), and "
+               "the triple (first, second, grades ** 2).")),
+    debug_task("upside_down", "Why does the score fall together with the loss?", _upside_down,
+        _solve_upside_down, [(_S, _Y, 2.0), (np.array([0.8, 0.6]), np.array([1, 0]), 20.0)],
+        fresh=_fresh_batches,
+        symptom="Two pairs in order, 0.8 and 0.6 with grades 1 and 0: should the loss be small or "
+                "large?",
+        wrong={"equal grades count": lambda s, y, scale: float(
+                   np.log1p(np.exp((scale * (s - s[:, None]))[y[:, None] >= y]).sum())),
+               "without the 1": lambda s, y, scale: float(
+                   np.log(np.exp((scale * (s - s[:, None]))[y[:, None] > y]).sum())),
+               "the loss turned": lambda s, y, scale: -_upside_down(s, y, scale)},
+        hints=("In the formula the exponent is s_j - s_i, with i the higher grade.",
+               "Exchange the two terms of the difference, or the sign.")))

@@ -1,5 +1,5 @@
-"""Exercises of lesson ``07_doc2vec``: who guesses what, what the inputs of PV-DM are, inference by
-hand, and what a bag of words cannot see.
+"""Exercises of lesson ``07_doc2vec``: the input of PV-DM, the gradient of a document, what a bag of
+words cannot see, shuffled articles, an inference that is not frozen.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._declare import by_name, function_task, value_task, which_of
+from ._declare import (by_name, debug_task, experiment_task, function_task, value_task,
+                       which_of)
 
 __all__ = ["EXERCISES"]
 
@@ -22,12 +23,12 @@ _REASONS = {
         "which pairs of a document and a word does the loss hold? Does their place occur in it?",
     "the documents taken in another order": "is a sum the same in another order?",
     "each document cut into two with tags of their own":
-        "which words does each row have to guess now?",
+        "which words does each vector predict now?",
     "two documents with the same tag joined into one":
-        "which words did the tag's row have to guess before, and which now?",
+        "which words did the tag's vector predict before, and which now?",
     "a window of 10 words instead of 5":
-        "where are the words around in PV-DBOW without word training?",
-    "half of the noise words": "how often does each word stand there as noise?"}
+        "where are the context words in PV-DBOW without word training?",
+    "half of the negative samples": "how often is each word drawn as a negative sample?"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset((*CHANGES[:2], *CHANGES[3:5]))  # tests/exercises/test_doc2vec.py measures it
 
@@ -61,18 +62,19 @@ _GRADIENT_CASES = [(np.array([0.0, 0.0]), _U, np.array([1, 1, 0]), np.array([0.5
                     np.array([3, 1]), np.array([0.6, 0.4]), 3)]
 
 
-def _solve_infer(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
-                 steps: int) -> np.ndarray:
+def _solve_not_frozen(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
+                      steps: int) -> np.ndarray:
     for _ in range(steps):
-        D = D + rate * (labels - 1 / (1 + np.exp(-U @ D))) @ U
+        error = labels - 1 / (1 + np.exp(-U @ D))
+        D = D + rate * error @ U
     return D
 
 
-def _moves_the_outputs(D, U, labels, rate, steps):
-    D, U = D.copy(), U.copy()
+def _moves_the_outputs(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
+                       steps: int) -> np.ndarray:
     for _ in range(steps):
         error = labels - _sigma(U @ D)
-        D, U = D + rate * error @ U, U + rate * np.outer(error, D)
+        D, U[:] = D + rate * error @ U, U + rate * np.outer(error, D)                 # the fault
     return D
 
 
@@ -88,10 +90,10 @@ EXERCISES = by_name(
         _REASONS, UNCHANGED,
         wrong=({CHANGES[1], *CHANGES[3:5]}, set(CHANGES[:2]), {*CHANGES[:2], CHANGES[3]},
                set(CHANGES[:5]), set(CHANGES)),
-        hints=("Write the loss as a sum over all pairs of a tag and a word, and over the noise of "
-               "each.",
-               "It depends on how often each word occurs under each tag, on the noise "
-               "distribution, and on k. Does the change touch one of these?")),
+        hints=("Write the loss as a sum over all pairs of a tag and a word, and over the negative "
+               "samples of each.",
+               "It depends on how often each word occurs under each tag, on the distribution "
+               "of negative samples, and on k. Does the change touch one of these?")),
     function_task("dm_input", "What the outputs are multiplied with in PV-DM",
         _solve_dm_input, _DM_CASES,
         fresh=lambda rng: [(rng.normal(size=(n, 3)), rng.normal(size=3), combine) for n in (2, 4)
@@ -114,33 +116,16 @@ EXERCISES = by_name(
                             rng.dirichlet(np.ones(V)), int(rng.integers(2, 8)))
                            for V, d in ((4, 2), (6, 3))],
         wrong={"points uphill": lambda D, U, n, P, k: -_solve_document_gradient(D, U, n, P, k),
-               "leaves the noise out": lambda D, U, n, P, k: (-n * (1 - _sigma(U @ D))) @ U,
-               "noise for one word, not for each":
+               "leaves the negative samples out":
+                   lambda D, U, n, P, k: (-n * (1 - _sigma(U @ D))) @ U,
+               "negative samples for one word, not for each":
                    lambda D, U, n, P, k: (k * P * _sigma(U @ D) - n * (1 - _sigma(U @ D))) @ U,
                "forgets k": lambda D, U, n, P, k: _solve_document_gradient(D, U, n, P, 1),
                "shares instead of counts":
                    lambda D, U, n, P, k: _solve_document_gradient(D, U, n / n.sum(), P, k)},
         hints=("A true word w is there n[w] times and adds -(1 - s[w]) U[w] each time.",
-               "As noise it is expected k * n.sum() * P[w] times and adds s[w] U[w] each time.")),
-    function_task("infer", "Infer a document's vector with frozen outputs",
-        _solve_infer, _INFER_CASES,
-        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(4, d)),
-                            np.array([1.0, 0.0, 1.0, 0.0]), float(rng.uniform(0.05, 0.4)),
-                            int(rng.integers(3, 15))) for d in (2, 3)],
-        wrong={"the outputs move, too": _moves_the_outputs,
-               "stops after one step":
-                   lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate, 1),
-               "goes the wrong way":
-                   lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, -rate, steps),
-               "forgets the noise":
-                   lambda D, U, labels, *rest: _solve_infer(D, U[labels == 1],
-                                                            labels[labels == 1], *rest),
-               "one large step":
-                   lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate * steps, 1)},
-        hints=("labels - sigmoid(U @ D) is what is wanted minus what is given, one number for each "
-               "row of U.",
-               "D moves by rate times that times U. U stays. Do not change D in place: D = D + "
-               "….")),
+               "As a negative sample it is expected k * n.sum() * P[w] times and adds s[w] U[w] "
+               "each time.")),
     value_task("n_numbers", "How many numbers a PV-DM model with concatenation holds",
         N_NUMBERS, rtol=0.001,
         remark="Count the rows of words and documents with d numbers each; then ask how long a row "
@@ -151,4 +136,33 @@ EXERCISES = by_name(
                "outputs for documents, too": 12 * 11_000 * 100},
         hints=("Ten words and the document stand side by side.",
                "Inputs: (V + N) d, and one row for the edge of the text. Outputs: V rows of 11 "
-               "d.")))
+               "d.")),
+    experiment_task("shuffled_articles", "Does PV-DM need the order of the words?",
+        {"almost none": (0, 10), "about half": (30, 65), "as many as before, or more": (75, 100)},
+        measured=87,
+        why="In a shuffled article the context words say less about the centre word, and the "
+            "document's vector has to say more. So with shuffled words it often finds even "
+            "more. Which words an article has did not change, and the topic is in them",
+        hints=("What does the test ask for, grammar or topic?",
+               "If the context words no longer help, which vector has to predict the word?")),
+    debug_task("not_frozen", "Which line lets inference change the model?",
+        _moves_the_outputs, _solve_not_frozen, _INFER_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(4, d)),
+                            np.array([1.0, 0.0, 1.0, 0.0]), float(rng.uniform(0.05, 0.4)),
+                            int(rng.integers(3, 15))) for d in (2, 3)],
+        symptom="The vector depends on what was inferred before. Which table should inference "
+                "leave as it is?",
+        wrong={"stops after one step":
+                   lambda D, U, labels, rate, steps: _solve_not_frozen(D, U, labels, rate, 1),
+               "goes the wrong way":
+                   lambda D, U, labels, rate, steps: _solve_not_frozen(D, U, labels, -rate,
+                                                                             steps),
+               "forgets the negative samples":
+                   lambda D, U, labels, *rest: _solve_not_frozen(D, U[labels == 1],
+                                                                 labels[labels == 1], *rest),
+               "one large step":
+                   lambda D, U, labels, rate, steps: _solve_not_frozen(D, U, labels,
+                                                                             rate * steps, 1)},
+        hints=("Frozen means that only D moves.",
+               "The last line of the loop moves two tables. Leave one of them as it is."))
+    )

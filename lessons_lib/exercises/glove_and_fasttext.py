@@ -1,5 +1,5 @@
-"""Exercises of lesson ``05_glove_and_fasttext``: the weight of a count, the gradient of a pair,
-parts of words, their hash, two senses.
+"""Exercises of lesson ``05_glove_and_fasttext``: what the loss of GloVe does not see, parts of
+words, their hash, two senses, a rate that is too large, weights that are too large.
 """
 
 from __future__ import annotations
@@ -11,28 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from ._declare import by_name, function_task, which_of
+from ._declare import by_name, debug_task, experiment_task, function_task, which_of
 from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
 
-def _solve_weight(x: float, x_max: float, exponent: float) -> float:
-    return min(1.0, (x / x_max) ** exponent)
+def _weights_above_1(X: np.ndarray, x_max: float) -> np.ndarray:
+    return (np.asarray(X) / x_max)**0.75                                 # the fault
 
 
-_WEIGHT_CASES = [(1.0, 100.0, 0.75), (50.0, 100.0, 0.75), (100.0, 100.0, 0.75),
-                 (1000.0, 100.0, 0.75), (0.1, 10.0, 0.5), (5.0, 10.0, 1.0)]
-
-
-def _solve_pair_gradient(w: np.ndarray, c: np.ndarray, b: float, x: float, f: float) -> np.ndarray:
-    return f * (w @ c + b - np.log(x)) * c
-
-
-_PAIR_CASES = [(np.array([1.0]), np.array([2.0]), 0.0, 1.0, 1.0),
-               (np.array([0.5, -1.0]), np.array([0.0, 0.0]), 0.3, 4.0, 0.5),
-               (np.array([0.5, -1.0]), np.array([1.0, 2.0]), 0.3, 4.0, 0.5),
-               (np.array([0.1, 0.2, 0.3]), np.array([1.0, -1.0, 2.0]), -0.4, 30.0, 0.2)]
+def _solve_weights_above_1(X: np.ndarray, x_max: float) -> np.ndarray:
+    return np.minimum(1, (np.asarray(X) / x_max)**0.75)
 
 
 def _solve_parts(word: str, min_n: int, max_n: int) -> list[str]:
@@ -77,7 +67,7 @@ _REASONS = {
         "the counts are symmetric: X of (i, j) is X of (j, i)",
     "1 added to every number of every word":
         "(w + 1) · w̃ is w · w̃ plus the sum of all numbers of w̃",
-    "the word vectors replaced by w + w̃": "(w + w̃) · w̃ has a new term, the squared length of w̃"}
+    "the word vectors replaced by w + w̃": "(w + w̃) · w̃ has a new term, the squared norm of w̃"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])  # tests/exercises/test_glove_and_fasttext.py measures it
 
@@ -85,7 +75,7 @@ UNCHANGED = frozenset(CHANGES[:4])  # tests/exercises/test_glove_and_fasttext.py
 def _judge_between(points: Any) -> str | None:
     x = np.asarray(points, dtype=float)
     if x.shape != (3, 2):
-        return ("expected shape (3, 2): two senses and a stranger, two numbers each; yours has "
+        return ("expected shape (3, 2): two senses and a third word, two numbers each; yours has "
                 f"shape {x.shape}")
     if not np.isfinite(x).all() or (np.linalg.norm(x, axis=1)
                                     < 1e-6).any() or np.linalg.norm(x[0] + x[1]) < 1e-6:
@@ -93,19 +83,13 @@ def _judge_between(points: Any) -> str | None:
     word = (x[0] + x[1]) / 2
     cosine = [float(word @ row / np.linalg.norm(word) / np.linalg.norm(row)) for row in x]
     if not cosine[2] > max(cosine[:2]) + 1e-6:
-        return (f"the stranger should be nearest to the mean; its cosine is {cosine[2]:.3f}, those "
-                f"of the senses are {cosine[0]:.3f} and {cosine[1]:.3f}")
+        return (f"the third word should be nearest to the mean; its cosine is {cosine[2]:.3f}, "
+                f"those of the senses are {cosine[0]:.3f} and {cosine[1]:.3f}")
     apart = [float(x[2] @ row / np.linalg.norm(x[2]) / np.linalg.norm(row)) for row in x[:2]]
     if max(apart) < 0.8:
         return None
-    return (f"the stranger should have a cosine below 0.8 with both senses; yours has "
+    return (f"the third word should have a cosine below 0.8 with both senses; yours has "
             f"{apart[0]:.3f} and {apart[1]:.3f}")
-
-
-def _fresh_cells(rng: Generator) -> list[tuple]:
-    x_max, power = float(rng.integers(8, 80)), float(rng.uniform(0.4, 0.9))
-    return [(x_max * float(share), x_max, power) for share in (*rng.uniform(0.05, 0.9, size=3), 1.0,
-                                                               3.5)]
 
 
 def _fresh_words(rng: Generator) -> list[tuple]:
@@ -131,38 +115,18 @@ EXERCISES = by_name(
         hints=("The loss sees w · w̃ + b + b̃ only. Write that sum for each change and look what "
                "is new.",
                "Four of the six leave it as it is.")),
-    function_task("weight", "The weight of a count",
-        _solve_weight, _WEIGHT_CASES, fresh=_fresh_cells,
-        wrong={"weights above 1": lambda x, x_max, exponent: (x / x_max)**exponent,
-               "a power without the division": lambda x, x_max, exponent: min(x, x_max)**exponent,
-               "no power": lambda x, x_max, exponent: min(1.0, x / x_max),
-               "nothing above x_max":
-                   lambda x, x_max, exponent: (x / x_max)**exponent if x <= x_max else 0.0},
-        hints=("Below x_max it is a power of x / x_max, from there on 1.", "One min is enough.")),
-    function_task("pair_gradient", "The gradient of one pair's ½ f diff² for the word's vector",
-        _solve_pair_gradient, _PAIR_CASES,
-        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=d), float(rng.normal()),
-                            float(rng.integers(2, 90)), float(rng.uniform(0.1, 0.9)))
-                           for d in (2, 3, 5)],
-        wrong={"the gradient of the context": lambda w, c, b, x, f: f * (w @ c + b - np.log(x)) * w,
-               "points up instead of down": lambda w, c, b, x, f: f * (np.log(x) - w @ c - b) * c,
-               "counts instead of logarithms": lambda w, c, b, x, f: f * (w @ c + b - x) * c,
-               "forgets the weight": lambda w, c, b, x, f: (w @ c + b - np.log(x)) * c,
-               "the weight twice": lambda w, c, b, x, f: f**2 * (w @ c + b - np.log(x)) * c},
-        hints=("The derivative of ½ f diff² is f diff times the derivative of diff.",
-               "diff = w·c + b − log x. Its derivative by w is c.")),
     function_task("parts", "All n-grams of a word between its borders",
         _solve_parts, _PART_CASES, fresh=_fresh_words,
         wrong={
             "no borders":
                 lambda word, min_n, max_n: [word[i : i + n] for i in range(len(word))
                                             for n in range(min_n, max_n + 1) if i + n <= len(word)],
-            "pieces that are cut at the end": _cut_at_the_end,
+            "parts that are cut at the end": _cut_at_the_end,
             "max_n left out": lambda word, min_n, max_n: _solve_parts(word, min_n, max_n - 1),
-            "each piece once":
+            "each part once":
                 lambda word, min_n, max_n: list(dict.fromkeys(_solve_parts(word, min_n, max_n)))},
         hints=("Work on '<' + word + '>'. For each place, for each length.",
-               "A piece from i of length n exists if i + n <= len(whole).")),
+               "A part from i of length n exists if i + n <= len(whole).")),
     function_task("hash_of", "The hash of fastText, for letters of any language",
         _solve_hash_of, _HASH_CASES, fresh=_fresh_letters,
         wrong={"bytes without their sign":
@@ -176,9 +140,30 @@ EXERCISES = by_name(
                "bits; then xor, times the prime, mod 2**32.")),
     Exercise("between", question="Two senses and a word nearer to their mean than either",
         judge=_judge_between, solution=np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
-        wrong={"the stranger is one sense": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]),
+        wrong={"the third word is one sense": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]),
                "senses too near": np.array([[1.0, 0.5], [0.5, 1.0], [1.0, 1.0]]),
-               "a stranger on the other side": np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]),
+               "a third word on the other side": np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]),
                "no mean": np.array([[1.0, 0.0], [-1.0, 0.0], [1.0, 1.0]])},
         hints=("Draw two arrows at a right angle. Where does their mean point?",
-               "Let the stranger point where the mean points.")))
+               "Let the third word point where the mean points.")),
+    experiment_task("rate_3", "What does GloVe learn with a rate that is ten times as large?",
+        {"below 0.05": (0, 0.05), "between 0.05 and 0.2": (0.0501, 0.2),
+         "above 0.2": (0.2001, 1e9)},
+        measured=0.97,
+        why="The first steps are far too large: the loss grows from 0.2 to more than 100. AdaGrad "
+            "keeps the squares of these huge gradients for ever, so all later steps are too small",
+        hints=("Plot the loss of the first ten steps. Does it fall?",
+               "AdaGrad divides by the root of all squares so far. What do ten huge gradients do "
+               "to the steps after them?")),
+    debug_task("weights_above_1", "Which line gives some pairs a weight far above 1?",
+        _weights_above_1, _solve_weights_above_1,
+        [([0.1, 1.0, 10.0, 1000.0], 10.0), ([5.0, 20.0], 10.0), ([100.0, 400.0], 100.0)],
+        fresh=lambda rng: [([*rng.uniform(0.1, 4, size=3), 900.0], float(rng.integers(5, 90)))
+                           for _ in range(2)],
+        symptom="The largest weight is that of a pair such as “of the”. What should it be?",
+        wrong={"nothing above x_max": lambda X, x_max: np.where(
+                   np.asarray(X) <= x_max, _weights_above_1(X, x_max), 0),
+               "the count is cut at 1": lambda X, x_max: _weights_above_1(np.minimum(X, 1), x_max),
+               "no power": lambda X, x_max: np.minimum(1, np.asarray(X) / x_max)},
+        hints=("Below x_max it is a power of X / x_max. And from there on?",
+               "np.minimum takes the smaller one of two numbers, place by place.")))

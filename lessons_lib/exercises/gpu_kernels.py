@@ -1,11 +1,10 @@
-"""Exercises of lesson ``15_gpu_kernels``: padding in NumPy and in Triton, a merge for the two
-largest, a gradient, operations per byte.
+"""Exercises of lesson ``15_gpu_kernels``: log-sums of columns, a merge for the two largest,
+operations per byte, the size of a block, slopes at the wrong place, padding in Triton.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.random import Generator
 
 from ..core import generator
 from . import _row_range
-from ._declare import by_name, function_task
+from ._declare import by_name, debug_task, experiment_task, function_task
 from .base import Exercise
 
 __all__ = ["EXERCISES"]
@@ -21,25 +20,49 @@ __all__ = ["EXERCISES"]
 Pair = tuple[float, float]
 
 
-def _solve_masked_mean(x: np.ndarray, n_real: int, block: int) -> float:
-    total, count = 0.0, 0
-    for start in range(0, len(x), block):
-        lanes = start + np.arange(block)
-        inside = lanes < n_real
-        values = np.where(inside, x[np.minimum(lanes, len(x) - 1)], 0.0)  # 0 is neutral for a sum
-        total += values.sum()
-        count += inside.sum()  # only real lanes are counted
-    return total / count
+def _solve_column_log_sums(blocks: list[np.ndarray]) -> np.ndarray:
+    m, total = np.full(blocks[0].shape[1], -np.inf), np.zeros(blocks[0].shape[1])
+    for block in blocks:
+        new = np.maximum(m, block.max(axis=0))
+        total = total * np.exp(m - new) + np.exp(block - new).sum(axis=0)
+        m = new
+    return m + np.log(total)
 
 
-def _blocked_mean(x, n_real, block, *, other, count_all):
-    total, count = 0.0, 0
-    for start in range(0, len(x), block):
-        lanes = start + np.arange(block)
-        inside = lanes < n_real
-        total += np.where(inside, x[np.minimum(lanes, len(x) - 1)], other).sum()
-        count += len(lanes) if count_all else int(inside.sum())
-    return total / count
+def _no_maximum(blocks: list[np.ndarray]) -> np.ndarray:
+    with np.errstate(over="ignore", divide="ignore"):
+        return np.log(sum(np.exp(block).sum(axis=0) for block in blocks))
+
+
+def _last_maximum(blocks: list[np.ndarray]) -> np.ndarray:
+    """Every block is measured from its own maximum, and nothing is rescaled."""
+    total = sum(np.exp(block - block.max(axis=0)).sum(axis=0) for block in blocks)
+    return blocks[-1].max(axis=0) + np.log(total)
+
+
+def _wrong_rows(logits: np.ndarray, start: int) -> np.ndarray:
+    slope = np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
+    for i in range(len(logits)):
+        slope[i, i] -= 1                                                           # the fault
+    return slope
+
+
+def _solve_wrong_rows(logits: np.ndarray, start: int) -> np.ndarray:
+    slope = np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
+    for i in range(len(logits)):
+        slope[i, start + i] -= 1
+    return slope
+
+
+def _pulled(logits: np.ndarray, start: int, pull: float) -> np.ndarray:
+    """The softmax of each row, with its own column pulled by ``pull`` instead of 1."""
+    right = np.eye(*logits.shape, start)
+    return _solve_wrong_rows(logits, start) + (1 - pull) * right
+
+
+def _over_columns(logits: np.ndarray, start: int) -> np.ndarray:
+    right = np.eye(*logits.shape, start)
+    return np.exp(logits - np.logaddexp.reduce(logits, axis=0)) - right
 
 
 def _solve_largest_two(a: Pair, b: Pair) -> Pair:
@@ -47,36 +70,16 @@ def _solve_largest_two(a: Pair, b: Pair) -> Pair:
     return first, second
 
 
-def _solve_uniformity_gradient(x: np.ndarray, t: float) -> np.ndarray:
-    kernel = np.exp(-t * ((x[:, None] - x) ** 2).sum(axis=2))
-    np.fill_diagonal(kernel, 0)
-    w = 2 * kernel / kernel.sum()                          # each pair stands in the table twice
-    return -2 * t * (w.sum(axis=1, keepdims=True) * x - w @ x)
-
-
-def _gradient(*, factor: float = 1.0, diagonal: float = 0.0, own: float = 1.0) -> Callable:
-    """The gradient with another factor, with its diagonal, or without the point's own term."""
-    def gradient(x, t):
-        kernel = np.exp(-t * ((x[:, None] - x) ** 2).sum(axis=2))
-        np.fill_diagonal(kernel, diagonal)
-        w = 2 * kernel / kernel.sum()
-        return 2 * t * factor * (w @ x - own * w.sum(axis=1, keepdims=True) * x)
-
-    return gradient
-
-
-_NUMBERS = generator(0).normal(size=23) + 3
-_MEANS = [(np.array([2.0, 4.0, 6.0]), 3, 2), (np.array([5.0, 5.0, 9.0, 9.0]), 2, 2),
-          (np.array([-1.0]), 1, 4), (_NUMBERS, 23, 8), (_NUMBERS, 17, 8), (_NUMBERS, 16, 16)]
+_TABLE = generator(0).normal(size=(7, 7)) * 4
+_BLOCKS = [([np.array([[0.0, 1.0], [0.0, 1.0]])],), ([_TABLE[:3], _TABLE[3:]],),
+           (list(_TABLE[:, None]),), ([_TABLE[:4] + 900.0, _TABLE[4:] - 900.0],),
+           ([_TABLE[:4] - 900.0, _TABLE[4:] - 900.0],)]
+_SLOPES = [(_TABLE[:3], 0), (_TABLE[3:5], 3), (_TABLE[6:], 6)]
 _INF = math.inf
 _PAIRS = [((3.0, 1.0), (2.0, 0.0)), ((3.0, 2.5), (2.0, 1.0)), ((5.0, -_INF), (4.0, -_INF)),
           ((-_INF, -_INF), (-2.0, -7.0)), ((1.0, 1.0), (1.0, 0.0)),
           ((-_INF, -_INF), (-_INF, -_INF)), ((-4.0, -_INF), (-_INF, -_INF)),
           ((0.5, 0.25), (9.0, 8.0))]
-_POINTS = [(np.array([[1.0, 0.0], [0.0, 1.0]]), 2.0), (np.array([[1.0, 0.0], [0.0, 1.0],
-                                                                 [-1.0, 0.0]]), 2.0),
-           (generator(1).normal(size=(5, 3)), 0.5), (np.zeros((3, 2)), 1.0)]
-
 
 def _per_byte(n: int, k: int, m: int) -> float:
     """Operations per byte of the product of an (n, k) and a (k, m) matrix of 4-byte numbers."""
@@ -104,9 +107,8 @@ def _judge_per_byte(mine: Any) -> str | None:
 
 
 def _fresh_blocks(rng: Generator) -> list[tuple]:
-    sizes = [(int(n), int(n) - int(rng.integers(1, 4)), 8) for n in rng.integers(9, 30, size=3)]
-    return [(rng.normal(size=n) + 4, real if real % block else real - 1, block)
-            for n, real, block in sizes]
+    tables = [rng.normal(size=(n, n)) * 3 + shift for n, shift in ((4, 0.0), (6, 800.0))]
+    return [(np.split(table, [1, 3]),) for table in tables]
 
 
 def _fresh_tiles(rng: Generator) -> list[tuple]:
@@ -117,22 +119,20 @@ def _fresh_tiles(rng: Generator) -> list[tuple]:
 
 
 EXERCISES = by_name(
-    function_task("masked_mean", "A mean in blocks, in which padding lanes change nothing",
-        _solve_masked_mean, _MEANS, fresh=_fresh_blocks,
-        wrong={
-            "as it stood":
-                lambda x, n_real, block: _blocked_mean(x, n_real, block, other=1.0, count_all=True),
-            "padding still counted":
-                lambda x, n_real, block: _blocked_mean(x, n_real, block, other=0.0, count_all=True),
-            "padding still 1": lambda x, n_real, block: _blocked_mean(x, n_real, block, other=1.0,
-                                                                      count_all=False),
-            "neutral element of a maximum":
-                lambda x, n_real, block: _blocked_mean(x, n_real, block, other=-math.inf,
-                                                       count_all=False),
-            "ignores n_real": lambda x, n_real, block: float(np.mean(x))},
-        hints=("Which number changes nothing when it is added?",
-               "A mean is a sum and a count. Which of the lanes of a block may be counted?")),
-    *_row_range.exercises().values(),
+    function_task("column_log_sums", "The log-sum of every column of a table that comes in blocks",
+        _solve_column_log_sums, _BLOCKS, fresh=_fresh_blocks,
+        wrong={"sums without a maximum": _no_maximum,
+               "each block from its own maximum": _last_maximum,
+               "of the rows":
+                   lambda blocks: np.concatenate([np.logaddexp.reduce(block, axis=1)
+                                                  for block in blocks]),
+               "log-sums added up":
+                   lambda blocks: sum(np.logaddexp.reduce(block, axis=0) for block in blocks),
+               "the last block alone": lambda blocks: np.logaddexp.reduce(blocks[-1], axis=0)},
+        hints=("It is `merge` of section 2, for N columns at once: begin with m = -inf and s = 0 "
+               "everywhere.",
+               "new = np.maximum(m, block.max(axis=0)); then rescale s, add the exponentials of "
+               "the block measured from new, and keep new.")),
     function_task("largest_two", "Join the two largest numbers of two tiles",
         _solve_largest_two, _PAIRS, fresh=_fresh_tiles,
         wrong={"the best of each tile": lambda a, b: (max(a[0], b[0]), min(a[0], b[0])),
@@ -145,23 +145,8 @@ EXERCISES = by_name(
                "Four numbers come in, and the two largest of them go out.",
                "Minus infinity loses against every number by itself: an empty tile needs no line "
                "of its own.")),
-    function_task("uniformity_gradient",
-        "The gradient of uniformity, from the weights of the pairs",
-        _solve_uniformity_gradient, _POINTS,
-        fresh=lambda rng: [(rng.normal(size=(n, d)), float(rng.uniform(0.4, 1.8)))
-                           for n, d in ((2, 2), (4, 3), (6, 2))],
-        wrong={"weights that sum to one over ordered pairs": _gradient(factor=0.5),
-               "sign": _gradient(factor=-1.0),
-               "diagonal kept": _gradient(diagonal=1.0),
-               "the point's own term missing": _gradient(own=0.0),
-               "factor t forgotten": lambda x, t: _solve_uniformity_gradient(x, t) / t},
-        hints=("Make the (n, n) table of exp(-t · distance²) with x[:, None] - x, and set its "
-               "diagonal to 0.",
-               "The denominator runs over a < b: each pair once. Your table holds each pair twice.",
-               "The sum over j splits into x_i · (row sum of w) and w @ x: no third axis is "
-               "needed.")),
     Exercise("per_byte", question="How many operations per byte does each piece of work have?",
-        judge=_judge_per_byte, solution=_PER_BYTE,
+        judge=_judge_per_byte, solution=_PER_BYTE, kind="predict",
         wrong={"numbers taken for bytes": {name: 4 * value for name, value in _PER_BYTE.items()},
                "a multiplication and an addition counted as one":
                    _PER_BYTE | {name: _PER_BYTE[name] / 2 for name in list(_PER_BYTE)[1:]},
@@ -172,4 +157,25 @@ EXERCISES = by_name(
                "out, 4 bytes each.",
                "The square product: 2 · 3000³ operations, 3 · 3000² numbers of 4 bytes.",
                "Tall times wide writes 10¹⁰ numbers, and each of them is a sum of only 50 "
-               "products.")))
+               "products.")),
+    experiment_task("rows_per_block", "What do four times larger blocks do to the memory?",
+        {"no change": (0.95, 1.05), "up to twice as much": (1.06, 2.0),
+         "more than twice as much": (2.01, 9)}, measured=2.22,
+        why="With 128 rows the four arrays of the size of q are most of the memory. With 512 rows "
+            "four arrays of the size of a block are alive at once (the slopes of the block before "
+            "and three in one_block), and they are larger",
+        hints=("A block of 512 rows has 512 × 2,048 numbers. How many has q?",
+               "Which arrays of the size of a block does one_block hold at the same time?")),
+    debug_task("wrong_rows", "Which line pulls the wrong pairs?", _wrong_rows,
+        _solve_wrong_rows, _SLOPES,
+        fresh=lambda rng: [(rng.normal(size=(rows, 9)), start)
+                           for rows, start in ((3, 0), (3, 3), (2, 7))],
+        symptom="The first block is right, all others are wrong. Which column is the own one of "
+                "row 5 in a block that starts with row 128?",
+        wrong={"softmax over the columns": _over_columns,
+               "no pull at all": lambda logits, start: _pulled(logits, start, 0.0),
+               "pushed instead of pulled": lambda logits, start: _pulled(logits, start, -1.0)},
+        hints=("The table of a block is not square: its rows are numbered from `start`, its "
+               "columns from 0.",
+               "Row i of the block is row start + i of the batch.")),
+    *_row_range.exercises().values())

@@ -1,5 +1,5 @@
 """Exercises of lesson ``01_one_hot``: cosine without vectors, words needed for a share of the text,
-four words in three numbers.
+equal distances, training on shuffled grades, a loss that is too large.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ..core import generator
-from ._declare import by_name, function_task
+from ._declare import by_name, debug_task, experiment_task, function_task, value_task
 from .base import Exercise
 
 __all__ = ["EXERCISES"]
@@ -34,10 +34,20 @@ def _needed(order: Callable[[list[int]], list[int]]) -> Callable:
         np.flatnonzero(np.cumsum(order(counts)) / np.sum(counts) >= share)[0]) + 1
 
 
+def _loss_without_fifths(cosines: list[float], grades: list[float]) -> float:
+    error = np.asarray(cosines) - np.asarray(grades)                     # the fault
+    return float(np.mean(error**2))
+
+
+def _solve_large_loss(cosines: list[float], grades: list[float]) -> float:
+    error = np.asarray(cosines) - np.asarray(grades) / 5
+    return float(np.mean(error**2))
+
+
 def _judge_equidistant(points: Any) -> str | None:
     x = np.asarray(points, dtype=float)
     if x.shape != (4, 3):
-        return f"expected shape (4, 3): four words, three numbers each; yours has shape {x.shape}"
+        return f"expected shape (4, 3): four words, three dimensions; yours has shape {x.shape}"
     if not (np.abs(x) < 1e100).all():            # NaN is not below it either
         return (f"expected numbers, finite and below 1e100; yours run from {x.min():.3g} to "
                 f"{x.max():.3g}")
@@ -105,7 +115,7 @@ EXERCISES = by_name(
         hints=("Take the most frequent words first, and keep a running total: np.cumsum.",
                "You need the first position at which the running total, divided by the sum of all "
                "counts, reaches the share. Positions start at 0.")),
-    Exercise("equidistant", question="Four words, three numbers each, all equally far apart",
+    Exercise("equidistant", question="Four words in three dimensions, all equally far apart",
         judge=_judge_equidistant, solution=_TETRAHEDRON,
         wrong={"four one-hot vectors": np.eye(4),
                "corners of a square": np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]),
@@ -115,6 +125,30 @@ EXERCISES = by_name(
         hints=("Three points at equal distances make a triangle. Which body has four corners at "
                "equal distances?",
                "Take every second corner of a cube: between any two of them exactly two of the "
-               "three numbers change sign.",
-               "Why not five? The only point at one distance from all four corners is the centre, "
-               "and it is nearer to them than they are to each other.")))
+               "three coordinates change sign.")),
+    value_task("five_words", "How many dimensions do five equidistant words need?", 4,
+        wrong=(3, 5, 2, 10),
+        remark="Two words fit on a line, three into a plane, four into space: go on",
+        hints=("Two words need a line, and three a plane. What do four need?",
+               "In space there is no fifth place: the only point at one distance from all four "
+               "corners of a tetrahedron is its centre, and it is nearer to them than they are to "
+               "each other.")),
+    experiment_task("shuffled_grades", "What does a training on shuffled grades do to the score?",
+        {"it rises as before": (73, 100), "it stays or falls a little": (50, 72),
+         "it falls below 40": (-100, 40)}, measured=63,
+        why="Shuffled grades say nothing about the words of their pair. The weights learn noise, "
+            "which costs a few points; a bag of words with such weights still counts shared words",
+        hints=("Which part of the training set still fits to the sentences? Which does not?",
+               "The loss falls here, too: thousands of weights can fit noise. Does that help on "
+               "other pairs?")),
+    debug_task("large_loss", "Which line makes this loss too large?", _loss_without_fifths,
+        _solve_large_loss, [([0.8, 0.0], [4, 5]), ([0.5], [2.5]), ([0.1, 0.9, 0.4], [0, 5, 1])],
+        fresh=lambda rng: [(rng.uniform(0, 1, size=4).tolist(),
+                            rng.uniform(0, 5, size=4).round(1).tolist()) for _ in range(2)],
+        symptom="A cosine of weighted ones lies between 0 and 1. Where do the grades lie?",
+        wrong={"divided the wrong way": lambda cosines, grades: _solve_large_loss(
+                   cosines, (25 * np.asarray(grades)).tolist()),
+               "the whole error divided": lambda cosines, grades:
+                   _loss_without_fifths(cosines, grades) / 25},
+        hints=("The largest possible loss of section 7 is 1. Why?",
+               "Both sides of the difference should run from 0 to 1.")))

@@ -1,33 +1,32 @@
-"""Exercises of lesson ``16_outlook``: cutting vectors short, nested losses, what a bag of words can
-tell a decoder, equal budgets, the last token, a causal mean, and who gets an instruction.
+"""Exercises of lesson ``16_outlook``: a nested loss, the last token, a causal mean, who gets an
+instruction, contrast with few negatives, and an index that was cut and not scaled.
 """
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 
 import numpy as np
 from numpy.random import Generator
 
-from ._declare import by_name, function_task, value_task, which_of
+from ._declare import (by_name, debug_task, experiment_task, function_task, value_task,
+                       which_of)
 
 __all__ = ["EXERCISES"]
 
 
-def _solve_cut_short(X: np.ndarray, k: int) -> np.ndarray:
-    first = X[:, :k]
-    lengths = np.linalg.norm(first, axis=1, keepdims=True)
-    return first / np.where(lengths > 0, lengths, 1)
+def _cut_cosines(X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    Y = Y / np.linalg.norm(Y, axis=1, keepdims=True)
+    return X[:, :k] @ Y[:, :k].T                                                    # the fault
 
 
-def _zero_row_forgotten(X: np.ndarray, k: int) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        return X[:, :k] / np.linalg.norm(X[:, :k], axis=1, keepdims=True)
+def _solve_cut_cosines(X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
+    return _cut_cosines(X[:, :k], Y[:, :k], k)
 
 
-_X = np.array([[3.0, 4.0, 12.0, 0.0], [0.0, 0.0, 1.0, 2.0], [-1.0, 2.0, 2.0, 4.0]])
-_CUT_CASES = [(_X, 2), (_X, 3), (_X, 4), (_X[:1], 1)]
+_X = np.array([[3.0, 4.0, 12.0, 1.0], [1.0, 0.5, 1.0, 2.0], [-1.0, 2.0, 2.0, 4.0]])
+_CUT_CASES = [(_X, _X, 2), (_X, _X[:2], 3), (_X[:1], _X, 1)]
 
 
 def _info_nce(u: np.ndarray, v: np.ndarray, tau: float) -> float:
@@ -91,10 +90,8 @@ TOLD = frozenset((TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[4]))
 
 
 def _fresh_vectors(rng: Generator) -> list[tuple]:
-    tables = [(rng.normal(size=(n, d)), k) for n, d, k in ((2, 3, 1), (4, 5, 3), (6, 4, 2))]
-    for X, k in tables:
-        X[rng.integers(len(X)), :k] = 0  # a row of which nothing is left
-    return tables
+    sizes = ((2, 3, 1), (4, 5, 3), (6, 4, 2))
+    return [(rng.normal(size=(n, d)), rng.normal(size=(3, d)), k) for n, d, k in sizes]
 
 
 def _fresh_views(rng: Generator) -> list[tuple]:
@@ -111,15 +108,6 @@ def _fresh_masks(rng: Generator) -> list[tuple]:
 
 
 EXERCISES = by_name(
-    function_task("cut_short", "The first k numbers of each vector, scaled to length 1",
-        _solve_cut_short, _CUT_CASES, fresh=_fresh_vectors,
-        wrong={"scaled before the cut": lambda X, k: _solve_cut_short(X, X.shape[1])[:, :k],
-               "not scaled": lambda X, k: X[:, :k],
-               "the last k": lambda X, k: _solve_cut_short(X[:, ::-1], k)[:, ::-1],
-               "a zero row gives NaN": _zero_row_forgotten,
-               "the first k rows": lambda X, k: _solve_cut_short(X, X.shape[1])[:k]},
-        hints=("Cut first. What is the length of what is left?",
-               "A row whose first k numbers are all 0 stays 0: divide it by 1.")),
     function_task("nested_loss",
         "The sum of InfoNCE over nested sizes, each a mean over rows of U that search among the "
         "rows of V",
@@ -136,23 +124,6 @@ EXERCISES = by_name(
                "mean over rows of -log softmax.",
                "logits = u @ v.T / tau; a row's loss is log of the sum of its exponentials, less "
                "the entry on the diagonal.")),
-    value_task("bag_floor",
-        "The least mean loss of a decoder that knows the bag and no order, for 12 different pieces",
-        math.log(12), rtol=1e-3,
-        remark="At each place all 12 pieces are equally likely. What is minus the logarithm of "
-               "that?",
-        wrong=(0.0, math.log2(12), 12.0, math.log(8192), math.log(12) / 12),
-        hints=("The decoder knows which 12 pieces there are, and not which stands where.",
-               "-log(1/12), in nats.")),
-    value_task("blocks_run",
-        "Steps of auto-encoding that run as many blocks as 100 steps of contrastive learning",
-        2400 / 13, rtol=5e-3,
-        remark="How often is a sentence read by the twelve blocks in either way, and what reads it "
-               "besides?",
-        wrong=(100, 200, 1200 / 13, 1300 / 24, 50),
-        hints=("Two views of the sentence in one of them. One view and a decoder of one block in "
-               "the other.",
-               "100 · 2 · 12 = steps · (12 + 1).")),
     function_task("last_token", "The vector of the last real token, wherever the padding is",
         _solve_last_token, _LAST_CASES, fresh=_fresh_masks,
         wrong={"last column": lambda states, mask: states[:, -1],
@@ -175,4 +146,21 @@ EXERCISES = by_name(
     which_of("who_is_told", "Which texts get a prefix or an instruction?",
         _RULES, TOLD, look="Think of what each was trained with",
         wrong=(set(TEXTS), set(TEXTS[::2]), set(TEXTS[:2]), set(TEXTS[:4]), set(TEXTS[1::2])),
-        hints=("Four of the six.", "E5 has a prefix for either side.")))
+        hints=("Four of the six.", "E5 has a prefix for either side.")),
+    experiment_task("few_negatives", "Contrast with batches of 8",
+        {"as with 128": (71.8, 76), "a part of the gain": (67.4, 71.7),
+         "below no training": (40, 67.3)},
+        measured=69.0,
+        why="each sentence has 7 negatives in place of 127. Its partner is found at once, so the "
+            "loss and its gradient are small, and fewer sentences are read in as many steps",
+        hints=("How many candidates does a row of the batch have?",
+               "batch = 8, then score(train(start, contrast, steps)).")),
+    debug_task("cut_cosines", "Why do texts no longer find themselves?", _cut_cosines,
+        _solve_cut_cosines, _CUT_CASES, fresh=_fresh_vectors,
+        symptom="What is the product of a row with itself, and what should it be?",
+        wrong={"scaled by the length of X alone":
+                   lambda X, Y, k: (X[:, :k] / np.linalg.norm(X[:, :k], axis=1, keepdims=True)
+                                    @ Y[:, :k].T),
+               "the last k": lambda X, Y, k: _solve_cut_cosines(X[:, ::-1], Y[:, ::-1], k),
+               "not cut": lambda X, Y, k: _cut_cosines(X, Y, X.shape[1])},
+        hints=("Which rows have norm 1 after the cut?", "First cut, then scale.")))

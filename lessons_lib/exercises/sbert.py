@@ -1,6 +1,6 @@
-"""Exercises of lesson ``10_sbert``: labels of pairs, features of a pair, the triplet loss, the
-gradient of the cosine regression, what a classifier cannot see, and pairs that only a comparison
-tells apart.
+"""Exercises of lesson ``10_sbert``: labels of pairs, the gradient of the cosine regression, what a
+classifier cannot see, pairs that only a comparison tells apart, a difference with its sign, and
+grades on the wrong scale.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.random import Generator
 
 from ..core import shown
-from ._declare import by_name, function_task, labelled, value_task, which_of
+from ._declare import (by_name, debug_task, experiment_task, function_task, labelled,
+                       which_of)
 from .base import Exercise
 
 __all__ = ["CHANGES", "EXERCISES", "PAIRS", "UNSEEN", "separable"]
@@ -42,45 +43,6 @@ def _judge_labels(answer: Any) -> str | None:
     wrong = [i for i, (label, pair) in enumerate(zip(mine, PAIRS, strict=True)) if label != pair[2]]
     return (f"{len(wrong)} of six are wrong. Think about the first of these, pair {wrong[0] + 1}: "
             f"{_WHY[wrong[0]]}" if wrong else None)
-
-
-def _solve_features(u: np.ndarray, v: np.ndarray, names: list[str]) -> np.ndarray:
-    known = {"u": u, "v": v, "|u-v|": np.abs(u - v), "u*v": u * v}
-    return np.hstack([known[name] for name in names])
-
-
-def _with(difference: Callable, product: Callable) -> Callable:
-    def features(u, v, names):
-        known = {"u": u, "v": v, "|u-v|": difference(u, v), "u*v": product(u, v)}
-        return np.hstack(
-            [known[name] if known[name].ndim == 2 else known[name][:, None] for name in names])
-
-    return features
-
-
-_U = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]])
-_V = np.array([[2.0, 0.5], [1.0, -1.0], [-3.0, 1.0]])
-_FEATURE_CASES = [(_U, _V, ["u", "v", "|u-v|"]), (_U, _V, ["|u-v|"]), (_U, _V, ["u*v", "|u-v|"]),
-                  (_U[:1], _V[:1], ["v", "u"]), (_V, _U, ["u", "v", "|u-v|", "u*v"])]
-
-
-def _solve_triplet(a: np.ndarray, p: np.ndarray, n: np.ndarray, margin: float) -> float:
-    near, far = np.linalg.norm(a - p, axis=1), np.linalg.norm(a - n, axis=1)
-    return float(np.maximum(near - far + margin, 0).mean())
-
-
-def _triplet_of(of, power=1):
-    def triplet(a, p, n, margin):
-        return float(of(np.linalg.norm(a - p, axis=1)**power, np.linalg.norm(a - n, axis=1)**power,
-                        margin).mean())
-
-    return triplet
-
-
-_A, _P, _N = np.zeros((1, 2)), np.array([[1.0, 0.0]]), np.array([[0.0, 3.0]])
-_TRIPLET_CASES = [(_A, _P, _N, 1.0), (_A, _P, np.array([[0.0, 1.0]]), 1.0), (_A, _P, _P, 5.0),
-                  (_A, _N, _P, 0.0), (np.vstack([_A, _A]), np.vstack([_P, _N]), np.vstack([_N, _P]),
-                                      1.0)]
 
 
 def _solve_cosine_gradient(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
@@ -145,21 +107,21 @@ def _judge_compare(answer: Any) -> str | None:
                              label) else "neither (u, v) nor |u - v| tells these labels apart"
 
 
-def _fresh_features(rng: Generator) -> list[tuple]:
-    names = ["u", "v", "|u-v|", "u*v"]
-    orders = ([names[i] for i in rng.permutation(4)], ["|u-v|", "u"], ["u*v", "v", "|u-v|"])
-    return [(*rng.normal(size=(2, n, d)), order) for (n, d), order in zip(((1, 2), (4, 3), (3, 5)),
-                                                                          orders, strict=True)]
+def _raw_grades(u: np.ndarray, v: np.ndarray, grades: np.ndarray) -> float:
+    norms = np.linalg.norm(u, axis=1) * np.linalg.norm(v, axis=1)
+    return float((((u * v).sum(axis=1) / norms - grades)**2).mean())                # the fault
 
 
-def _fresh_triplets(rng: Generator) -> list[tuple]:
-    cases = []
-    for n, d in ((2, 2), (4, 3), (7, 2)):
-        a, p, q = rng.normal(size=(3, n, d))
-        # one triplet is content, one is the wrong way round
-        p[:2], q[:2] = [a[0] + 0.1, a[1] + 2], [a[0] + 2, a[1] + 0.1]
-        cases.append((a, p, q, float(rng.uniform(0.2, 1.5))))
-    return cases
+def _solve_raw_grades(u: np.ndarray, v: np.ndarray, grades: np.ndarray) -> float:
+    return _raw_grades(u, v, np.asarray(grades) / 5)
+
+
+_GRADED = (np.array([[1.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 1.0], [2.0, -1.0]]),
+           np.array([4.0, 0.5]))
+
+
+def _fresh_graded(rng: Generator) -> list[tuple]:
+    return [(*rng.normal(size=(2, n, 3)), rng.uniform(0, 5, size=n)) for n in (2, 5)]
 
 
 EXERCISES = by_name(
@@ -172,32 +134,6 @@ EXERCISES = by_name(
         hints=("Ask of each pair: if the first sentence is true, must, may or cannot the second be "
                "true of the same scene?",
                "Each label stands twice.")),
-    function_task("features", "What the classifier sees of a pair",
-        _solve_features, _FEATURE_CASES, fresh=_fresh_features,
-        wrong={"always in one order":
-                   lambda u, v, names: _solve_features(
-                       u, v, sorted(names, key=("u", "v", "|u-v|", "u*v").index)),
-               "difference with its sign": _with(lambda u, v: u - v, lambda u, v: u * v),
-               "inner product": _with(lambda u, v: np.abs(u - v), lambda u, v: (u * v).sum(axis=1)),
-               "length of the difference":
-                   _with(lambda u, v: np.linalg.norm(u - v, axis=1), lambda u, v: u * v),
-               "difference squared": _with(lambda u, v: (u - v)**2, lambda u, v: u * v)},
-        hints=("A dict from name to array, then the arrays side by side, in the order of the "
-               "names.",
-               "np.hstack([...]) of arrays (n, dim).")),
-    function_task("triplet", "Mean over the triplets of max(‖a - p‖ - ‖a - n‖ + margin, 0)",
-        _solve_triplet, _TRIPLET_CASES, fresh=_fresh_triplets,
-        wrong={"squared lengths":
-                   _triplet_of(lambda near, far, m: np.maximum(near - far + m, 0), power=2),
-               "hinge after the mean":
-                   lambda a, p, n, margin: max(float((np.linalg.norm(a - p, axis=1)
-                                                      - np.linalg.norm(a - n, axis=1)).mean())
-                                               + margin, 0.0),
-               "signs exchanged": _triplet_of(lambda near, far, m: np.maximum(far - near + m, 0)),
-               "no hinge": _triplet_of(lambda near, far, m: near - far + m),
-               "margin outside": _triplet_of(lambda near, far, m: np.maximum(near - far, 0) + m)},
-        hints=("One distance per row: np.linalg.norm(a - p, axis=1).",
-               "The maximum with 0 is taken for each triplet, then the mean.")),
     function_task("cosine_gradient", "The gradient of (cos(u, v) - y)² with respect to u",
         _solve_cosine_gradient, _GRADIENT_CASES,
         fresh=lambda rng: [(*rng.normal(size=(2, d)), float(rng.uniform())) for d in (2, 3, 5)],
@@ -228,15 +164,20 @@ EXERCISES = by_name(
                "through it.",
                "Same or different: two pairs with u = v, and two with u and v exchanged. The name "
                "of the puzzle is XOR.")),
-    value_task("weights",
-        "How many numbers are in the head that sees u, v, |u - v| and u * v, for vectors of 768 "
-        "numbers and three classes?",
-        9219,
-        remark="How many features has a pair, how many rows has W, and what else is in a head?",
-        wrong={"without b": 9216,
-               "three features": 6915,
-               "three features, without b": 6912,
-               "one class": 3073,
-               "one b for each feature": 12288},
-        hints=("A pair has 4 · 768 features; W has a row of them for each class.",
-               "3 · 4 · 768 numbers in W, and 3 in b.")))
+    experiment_task("signed_difference", "Can the head compare with u - v?",
+        {"as with all three": (61.3, 70), "as with (u, v)": (55, 61.2), "chance": (25, 45)},
+        measured=58.3,
+        why="W [u; v; u - v] is a sum of a number of u and a number of v, as W [u; v] is: u - v "
+            "adds nothing new. The absolute value is what makes it a comparison",
+        hints=("Write w · (u - v) as a sum of two terms.",
+               "Give train_on_labels and accuracy a function of u and v that returns "
+               "torch.cat([u, v, u - v], dim=1).")),
+    debug_task("raw_grades", "Why do all cosines go to 1?", _raw_grades, _solve_raw_grades,
+        [_GRADED], fresh=_fresh_graded,
+        symptom="Which values can a cosine have, and which the grades?",
+        wrong={"the absolute error": lambda u, v, grades: abs(_solve_raw_grades(u, v, grades))**.5,
+               "grades from -1 to 1": lambda u, v, grades: _raw_grades(u, v, grades / 2.5 - 1),
+               "cosines times 5":
+                   lambda u, v, grades: 25 * _solve_raw_grades(u, v, grades)},
+        hints=("STS-B has grades from 0 to 5. What does the formula of section 7 expect?",
+               "Divide the grades by 5.")))

@@ -1,80 +1,58 @@
-"""Exercises of lesson ``06_sif_and_usif``: weights from counts, removal whole and piecewise, uSIF's
-a, and what a cosine of SIF cannot see.
+"""Exercises of lesson ``06_sif_and_usif``: removal as a matrix, alpha from a, uSIF's a by hand,
+what a cosine of SIF cannot see, a list of stop words, and a removal that leaves the cone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.random import Generator
 
-from ._declare import by_name, function_task, which_of
+from ._declare import (by_name, debug_task, experiment_task, function_task, value_task,
+                       which_of)
 
 __all__ = ["EXERCISES"]
 
 
-def _solve_sif_weights(counts: np.ndarray, a: float) -> np.ndarray:
-    p = counts / counts.sum()
-    return a / (a + p)
+def _solve_removal_matrix(directions: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    return np.eye(directions.shape[1]) - (directions.T * shares) @ directions
 
 
-_WEIGHT_CASES = [(np.array([1, 1]), 0.5), (np.array([3, 1]), 1.0), (np.array([6, 3, 1, 0]), 0.1),
-                 (np.array([900, 90, 9, 1]), 1e-3)]
+def _orthonormal(rng: Generator, m: int, d: int) -> np.ndarray:
+    return np.linalg.qr(rng.normal(size=(d, m)))[0].T
 
 
-def _solve_remove_common(X: np.ndarray) -> np.ndarray:
-    u = np.linalg.svd(X, full_matrices=False)[2][0]
+_AXES = np.array([[1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
+_MATRIX_CASES = [(_AXES[:1], np.array([1.0])), (_AXES, np.array([0.75, 0.25])),
+                 (_AXES, np.array([0.5, 0.5]))]
+
+
+def _solve_frequency_share(a: float, Z: float) -> float:
+    return 1 / (1 + a * Z)
+
+
+_TOY = np.array([0.5, 0.3, 0.1, 0.05, 0.05])
+
+
+def _solve_still_a_cone(X: np.ndarray) -> np.ndarray:
+    u = np.linalg.svd(np.asarray(X, dtype=float), full_matrices=False)[2][0]
     return X - np.outer(X @ u, u)
 
 
-def _removed(direction: Callable[[np.ndarray], np.ndarray]) -> Callable:
-    """The part along another direction is taken away."""
-    return lambda X: X - np.outer(X @ (u := direction(X)), u)
+def _still_a_cone(X: np.ndarray) -> np.ndarray:
+    X = np.asarray(X, dtype=float)
+    centred = X - X.mean(axis=0)
+    u = np.linalg.svd(centred, full_matrices=False)[2][0]
+    return X - np.outer(X @ u, u)
 
 
 _WIDE = np.array([[3.0, 1.0, 0.0], [2.0, -1.0, 1.0]])
 _TALL = np.array([[2.0, 1.0, 0.5], [1.0, 3.0, -1.0], [4.0, 0.0, 1.0], [2.5, 1.0, -2.0]])
-_SQUARE = np.array([[2.0, 1.0], [1.0, 3.0]])
-_REMOVE_CASES = [(_SQUARE,), (_WIDE,), (_TALL,)]
 
 
-def _solve_usif_a(p: np.ndarray, n: float) -> float:
-    V = len(p)
-    alpha = np.mean(p > 1 - (1 - 1 / V) ** n)
-    return (1 - alpha) / (alpha * V / 2)
+def _fresh_rows(rng: Generator) -> list[tuple]:
+    return [(rng.normal(size=(n, d)) + 2 * rng.normal(size=d),)
+            for n, d in ((3, 5), (4, 4), (7, 3))]
 
-
-def _a_of(alpha: Callable[[np.ndarray, float], float], half: int = 2) -> Callable:
-    """The formula with another share of words above the threshold, or without the half."""
-    return lambda p, n: (1 - alpha(p, n)) / (alpha(p, n) * len(p) / half)
-
-
-def _threshold(p: np.ndarray, n: float) -> float:
-    return 1 - (1 - 1 / len(p)) ** n
-
-
-_TOY = np.array([0.5, 0.3, 0.1, 0.05, 0.05])
-_ZIPF = (1 / np.arange(1, 41)) / (1 / np.arange(1, 41)).sum()
-_A_CASES = [(_TOY, 2), (np.array([0.5, 0.38, 0.06, 0.03, 0.03]), 2), (_ZIPF, 3), (_ZIPF, 5)]
-
-
-def _solve_piecewise(X: np.ndarray, m: int) -> np.ndarray:
-    _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
-    share = sigma[:m] ** 2 / (sigma[:m] ** 2).sum()
-    return X - (X @ Vt[:m].T * share) @ Vt[:m]
-
-
-def _removed_by(share: Callable[[np.ndarray, int], np.ndarray | float]) -> Callable:
-    """Each of the first m directions is taken away by another share."""
-    def remove(X, m):
-        _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
-        return X - (X @ Vt[:m].T * share(sigma, m)) @ Vt[:m]
-
-    return remove
-
-
-_PIECEWISE_CASES = [(_SQUARE, 1), (_SQUARE, 2), (_TALL, 2), (_TALL, 3)]
 
 _REASONS = {
     "all word vectors times 3":
@@ -93,19 +71,33 @@ CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])               # tests/exercises/test_sif_and_usif.py measures it
 
 
-def _fresh_rows(rng: Generator) -> list[tuple]:
-    return [(rng.normal(size=(n, d)) + 2 * rng.normal(size=d),)
-            for n, d in ((3, 5), (4, 4), (7, 3))]
-
-
-def _fresh_shares(rng: Generator) -> list[tuple]:
-    p = 1 / np.arange(1, 61) ** rng.uniform(0.9, 1.2)
-    second = float(rng.uniform(0.365, 0.395))    # between 1 - (1 - 1/5)² and 2/5
-    return [(p / p.sum(), n) for n in (2, 4)] + [(rng.permutation([0.5, second, 0.4 - second, 0.06,
-                                                                   0.04]), 2)]
-
-
 EXERCISES = by_name(
+    function_task("removal_matrix", "Piecewise removal as one matrix",
+        _solve_removal_matrix, _MATRIX_CASES,
+        fresh=lambda rng: [(_orthonormal(rng, m, d), rng.dirichlet(np.ones(m)))
+                           for m, d in ((1, 3), (2, 5), (4, 4))],
+        wrong={"the part that is removed": lambda c, s: (c.T * s) @ c,
+               "removes each direction whole": lambda c, s: np.eye(c.shape[1]) - c.T @ c,
+               "the share enters twice": lambda c, s: np.eye(c.shape[1]) - (c.T * s**2) @ c,
+               "keeps the share": lambda c, s: np.eye(c.shape[1]) - (c.T * (1 - s)) @ c},
+        hints=("The part of a row x along c is (x·c) c, which is x times the outer product of c "
+               "with itself.",
+               "Start from np.eye(d) and subtract (directions.T * shares) @ directions.")),
+    function_task("frequency_share", "How often is a word said only because it is frequent?",
+        _solve_frequency_share, [(1e-3, 1000.0), (0.5, 2.0), (1e-3, 50_000.0)],
+        fresh=lambda rng: [(float(rng.uniform(1e-4, 1)), float(rng.uniform(2, 100)))
+                           for _ in range(3)],
+        wrong={"the other way round": lambda a, Z: a * Z / (1 + a * Z),
+               "without Z": lambda a, Z: 1 / (1 + a),
+               "the 1 is forgotten": lambda a, Z: 1 / (a * Z)},
+        hints=("Multiply a = (1 - α) / (α Z) by α Z. Which equation in α is left?",
+               "a α Z = 1 - α. Bring both α to one side.")),
+    value_task("toy_a", "uSIF's a for five words, by hand", 1.6,
+        wrong={"Z = V": 0.8, "a number of words": 0.0, "a share of tokens": 0.4,
+               "α itself": 0.2},
+        hints=("The threshold is 1 - (1 - 1/5)². How many of the five words are above it?",
+               "Only the first. So α = 1/5 and Z = 5/2."),
+        remark="α is a share of words: one of five. Then Z = 5/2."),
     which_of("unchanged", "Which changes leave every cosine of SIF as it is?",
         _REASONS, UNCHANGED,
         wrong=(set(CHANGES[:2]), set(CHANGES[:3]), {*CHANGES[:4], CHANGES[5]},
@@ -114,56 +106,21 @@ EXERCISES = by_name(
                "through these three.",
                "Does a change leave each p(w), each sum's direction up to a common factor or "
                "rotation, and u along with it?")),
-    function_task("sif_weights", "The smooth inverse frequency of words from their counts",
-        _solve_sif_weights, _WEIGHT_CASES,
-        fresh=lambda rng: [(np.append(rng.integers(1, 400, size=n), 0), float(a))
-                           for n, a in zip((3, 6, 20), rng.uniform(0.02, 0.3, size=3),
-                                           strict=True)],
-        wrong={
-            "counts instead of shares": lambda counts, a: a / (a + counts),
-            "shares of the largest count": lambda counts, a: a / (a + counts / counts.max()),
-            "weights frequent words": lambda counts, a: (p := counts / counts.sum()) / (a + p),
-            "inverse but not smooth": lambda counts, a: a / np.maximum((counts / counts.sum()), a),
-            "uSIF's weights": lambda counts, a: a / (a / 2 + counts / counts.sum()),
-            "weights that sum to 1":
-                lambda counts, a: (w := _solve_sif_weights(counts, a)) / w.sum()},
-        hints=("p is a share of all tokens: counts / counts.sum().",
-               "A word with p = a has the weight one half.")),
-    function_task("remove_common", "Remove the common direction from sentence vectors",
-        _solve_remove_common, _REMOVE_CASES, fresh=_fresh_rows,
-        wrong={"centres before the decomposition": _removed(
-                   lambda X: np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][0]),
-               "subtracts u itself": lambda X: X - np.linalg.svd(X, full_matrices=False)[2][0],
-               "subtracts the mean": lambda X: X - X.mean(axis=0),
-               "keeps what should go": lambda X: X - _solve_remove_common(X),
-               "the weakest direction":
-                   _removed(lambda X: np.linalg.svd(X, full_matrices=False)[2][-1]),
-               "a column instead of a row":
-                   _removed(lambda X: np.linalg.svd(X, full_matrices=False)[2][:, 0])},
-        hints=("np.linalg.svd returns three parts; the rows of the third are the right singular "
-               "vectors, the strongest first.",
-               "The part of a row x along u is (x·u) u. For all rows: np.outer(X @ u, u).")),
-    function_task("usif_a", "The a of uSIF from word shares and sentence length",
-        _solve_usif_a, _A_CASES, fresh=_fresh_shares,
-        wrong={"Z = V": _a_of(lambda p, n: np.mean(p > _threshold(p, n)), half=1),
-               "a number of words instead of a share":
-                   _a_of(lambda p, n: np.sum(p > _threshold(p, n))),
-               "the threshold n / V": _a_of(lambda p, n: np.mean(p > n / len(p))),
-               "the rare words": _a_of(lambda p, n: np.mean(p <= _threshold(p, n))),
-               "a share of tokens instead of words":
-                   _a_of(lambda p, n: p[p > _threshold(p, n)].sum())},
-        hints=("alpha is the share of the V words whose p is above 1 - (1 - 1/V)**n.",
-               "np.mean of a comparison is a share. Then Z = V / 2.")),
-    function_task("piecewise", "Remove several directions, each by its share of their strength",
-        _solve_piecewise, _PIECEWISE_CASES,
-        fresh=lambda rng: [(X, m) for (X,) in _fresh_rows(rng) for m in (1, 2)],
-        wrong={"shares of singular values, not squares":
-                   _removed_by(lambda sigma, m: sigma[:m] / sigma[:m].sum()),
-               "shares of all directions":
-                   _removed_by(lambda sigma, m: sigma[:m] ** 2 / (sigma**2).sum()),
-               "removes each direction whole": _removed_by(lambda sigma, m: 1.0),
-               "the share enters twice": _removed_by(
-                   lambda sigma, m: (sigma[:m] ** 2 / (sigma[:m] ** 2).sum()) ** 2)},
-        hints=("X @ Vt[:m].T has one column for each direction: how much of it every row holds.",
-               "Multiply these columns by sigma[:m]**2 / (sigma[:m]**2).sum(), go back with @ "
-               "Vt[:m], and subtract.")))
+    experiment_task("stop_list", "Frequent words left out altogether: what is the score?",
+        {"more than 2 points below": (0, 70.6), "within 2 points": (70.6, 74.6),
+         "more than 2 points above": (74.6, 100)}, measured=72.4,
+        why="Most of the effect is that the most frequent words count little. The exact curve "
+            "matters less: on STS-B, too, the two are level. But a list has an end. With 300 "
+            "words the score falls to about 69, because words with a meaning are in it",
+        hints=("Which weights does SIF give to the 100 most frequent words? And to the others?",
+               "Nearly 0 and nearly 1. What is left of the difference?")),
+    debug_task("still_a_cone", "Which line leaves the cone?", _still_a_cone, _solve_still_a_cone,
+        [(_WIDE,), (_TALL,)], fresh=_fresh_rows,
+        symptom="Cosines of unrelated sentences are still far above 0. In which direction do all "
+                "sentence vectors point together, and is it still there after `centred`?",
+        wrong={"subtracts the mean": lambda X: np.asarray(X) - np.mean(X, axis=0),
+               "centres the result": lambda X: _still_a_cone(X) - _still_a_cone(X).mean(axis=0),
+               "the weakest direction": lambda X: X - np.outer(
+                   X @ (u := np.linalg.svd(X, full_matrices=False)[2][-1]), u)},
+        hints=("What is the mean of the rows after centring? What is the common component mostly?",
+               "Give the SVD the table as it is.")))

@@ -1,5 +1,5 @@
-"""Exercises of lesson ``00_start_here``: ranks with ties, Spearman from ranks, and a perfect order
-that is no straight line.
+"""Exercises of lesson ``00_start_here``: ranks with ties, Spearman from ranks, a perfect order that
+is no straight line, the width of an interval, and a cosine without squares.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ..evaluation import pearson, spearman
-from ._declare import by_name, function_task, value_task
+from ._declare import by_name, debug_task, experiment_task, function_task, value_task
 from .base import Exercise
 
 __all__ = ["EXERCISES"]
@@ -62,6 +62,14 @@ def _fresh_grades(rng: Generator) -> list[tuple]:
                                                   rng.normal(size=8))]
 
 
+def _cosine_without_squares(u: np.ndarray, v: np.ndarray) -> float:
+    return float(u @ v / (np.sqrt(u.sum()) * np.sqrt(v.sum())))
+
+
+def _solve_own_cosine(u: np.ndarray, v: np.ndarray) -> float:
+    return float(u @ v / (np.sqrt((u**2).sum()) * np.sqrt((v**2).sum())))
+
+
 EXERCISES = by_name(
     value_task("ranks_by_hand", "The average ranks of four grades, on paper",
         [2.5, 1, 2.5, 4],
@@ -92,4 +100,26 @@ EXERCISES = by_name(
                "slightly bent": [0, 1, 4, 9, 16, 25],
                "five numbers": [0, 1, 2, 3, 100]},
         hints=("Spearman sees only the order. What may happen to the last value without changing "
-               "the order?",)))
+               "the order?",)),
+    experiment_task("few_pairs", "How wide is the interval on a fifteenth of the pairs?",
+        {"as wide as before": (0, 14), "about four times as wide": (14, 55),
+         "about fifteen times as wide": (55, 200)}, measured=28,
+        why="The width falls with the square root of the number of pairs, and the root of 15 is "
+            "nearly 4. To halve an interval, one needs four times as many pairs",
+        hints=("Does a mean of four times as many values lie four times as near to the truth?",
+               "The standard error of a mean of n values is their standard deviation divided by "
+               "the square root of n. It is similar for a correlation.")),
+    debug_task("own_cosine", "What is missing under the roots of this cosine?",
+        _cosine_without_squares, _solve_own_cosine,
+        [(np.array([3.0, 4.0]), np.array([6.0, 8.0])),
+         (np.array([1.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0])),
+         (np.array([2.0, 1.0, 1.0]), np.array([3.0, 1.0, 0.0]))],
+        fresh=lambda rng: [(rng.integers(1, 6, size=5).astype(float),
+                            rng.integers(1, 6, size=5).astype(float)) for _ in range(3)],
+        symptom="The cosine of (3, 4) with itself should be 1. What is the norm of (3, 4)?",
+        wrong={"one root left out": lambda u, v: float(u @ v / ((u**2).sum()
+                                                                * np.sqrt((v**2).sum()))),
+               "the inner product alone": lambda u, v: float(u @ v),
+               "a distance": lambda u, v: float(np.linalg.norm(u - v))},
+        hints=("For zeros and ones the sum of the entries equals the sum of their squares.",
+               "The norm is the root of the sum of the squared entries.")))

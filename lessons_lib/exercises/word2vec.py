@@ -1,29 +1,27 @@
-"""Exercises of lesson ``04_word2vec``: pairs of a window, kept words, the gradient of a guess, and
-what cosine and distance do not agree on.
+"""Exercises of lesson ``04_word2vec``: pairs of a window, kept words, the gradient of negative
+sampling, what leaves neighbours as they are, shuffled words, a loss without a push.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from ._declare import by_name, function_task, which_of
-from .base import Exercise
+from ._declare import by_name, debug_task, experiment_task, function_task, which_of
 
 __all__ = ["EXERCISES"]
 
 
 def _solve_window_pairs(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i]) for i in range(len(tokens))
+    return [(tokens[i], tokens[j]) for i in range(len(tokens))
             for j in range(max(0, i - half), min(len(tokens), i + half + 1)) if j != i]
 
 
 def _pairs(near: Callable[[int, int, int], Iterable[int]]) -> Callable:
     """Pairs of word i with the words at other places: ``near(i, number of words, half)``."""
-    return lambda tokens, half: [(tokens[j], tokens[i]) for i in range(len(tokens))
+    return lambda tokens, half: [(tokens[i], tokens[j]) for i in range(len(tokens))
                                  for j in near(i, len(tokens), half)]
 
 
@@ -41,7 +39,7 @@ _KEEP_CASES = [(50, 1000, 1e-3), (10, 1000, 1e-3), (1, 1000, 1e-3), (3, 1000, 1e
                (60_000, 1_000_000, 1e-4), (7, 1_000_000, 1e-5)]
 
 
-def _solve_context_gradient(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _solve_centre_gradient(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return (1 / (1 + np.exp(-u @ v)) - labels) @ u
 
 
@@ -53,9 +51,9 @@ _GRADIENT_CASES = [(np.array([1.0]), np.array([[2.0]]), np.array([1.0])),
                                                       [3.0, 1.0, 1.0]]), np.array([1.0, 0.0, 0.0]))]
 
 _REASONS = {
-    "all vectors turned by the same rotation": "a rotation changes no length and no angle",
+    "all vectors turned by the same rotation": "a rotation changes no norm and no angle",
     "all vectors times 3": "look for the factor 3 in the formula of the cosine, above and below",
-    "each vector times a positive number of its own": "the cosine divides by both lengths",
+    "each vector times a positive number of its own": "the cosine divides by both norms",
     "two columns exchanged": "in which order does a sum of products add?",
     "the same vector added to all":
         "draw two vectors at a right angle, then move both far away along the diagonal",
@@ -64,26 +62,16 @@ CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])               # tests/exercises/test_word2vec.py measures it
 
 
-def _judge_disagree(points: Any) -> str | None:
-    x = np.asarray(points, dtype=float)
-    if x.shape != (3, 2):
-        return ("expected shape (3, 2): a query and two words, two numbers each; yours has shape "
-                f"{x.shape}")
-    if not np.isfinite(x).all() or (np.linalg.norm(x, axis=1) < 1e-6).any():
-        return "one of your vectors has no length, or no numbers"
-    query, others = x[0], x[1:]
-    cosine = others @ query / np.linalg.norm(others, axis=1) / np.linalg.norm(query)
-    distance, product = np.linalg.norm(others - query, axis=1), others @ query
-    if not cosine[0] > cosine[1] + 1e-6:
-        return (f"the first word should have the higher cosine; yours have {cosine[0]:.3f} and "
-                f"{cosine[1]:.3f}")
-    if not distance[1] < distance[0] - 1e-6:
-        return (f"the second word should have the smaller distance; yours have {distance[0]:.3f} "
-                f"and {distance[1]:.3f}")
-    if not product[1] > product[0] + 1e-6:
-        return ("the second word should have the larger inner product, too; yours have "
-                f"{product[0]:.3f} and {product[1]:.3f}")
-    return None
+def _all_pulled(true: float, false: list[float]) -> float:
+    pull = -np.log(1 / (1 + np.exp(-true)))
+    push = -np.log(1 / (1 + np.exp(-np.asarray(false)))).sum()                     # the fault
+    return float(pull + push)
+
+
+def _solve_all_alike(true: float, false: list[float]) -> float:
+    pull = -np.log(1 / (1 + np.exp(-true)))
+    push = -np.log(1 / (1 + np.exp(np.asarray(false)))).sum()
+    return float(pull + push)
 
 
 def _fresh_tokens(rng: Generator) -> list[tuple]:
@@ -104,11 +92,11 @@ EXERCISES = by_name(
         _REASONS, UNCHANGED,
         wrong=(set(CHANGES[:2]), set(CHANGES[:3]), {*CHANGES[:4], CHANGES[4]},
                {CHANGES[0], CHANGES[1], CHANGES[3]}, set(CHANGES)),
-        hints=("The cosine is an inner product divided by two lengths. Which of the changes do not "
+        hints=("The cosine is an inner product divided by two norms. Which of the changes do not "
                "cancel?",
-               "Rotations, exchanged columns and lengths leave angles as they are. A shift and a "
+               "Rotations, exchanged columns and norms leave angles as they are. A shift and a "
                "stretched axis do not.")),
-    function_task("window_pairs", "All pairs (context, centre) of a text",
+    function_task("window_pairs", "All pairs (centre, context) of a text",
         _solve_window_pairs, _PAIR_CASES, fresh=_fresh_tokens,
         wrong={"negative places count from the end":
                    _pairs(lambda i, n, half: [j for j in range(i - half, min(n, i + half + 1))
@@ -121,6 +109,8 @@ EXERCISES = by_name(
                "two equal words side by side are left out":
                    lambda tokens, half: [pair for pair in _solve_window_pairs(tokens, half)
                                          if pair[0] != pair[1]],
+               "context first":
+                   lambda tokens, half: [(b, a) for a, b in _solve_window_pairs(tokens, half)],
                "only the words before": _pairs(lambda i, n, half: range(max(0, i - half), i))},
         hints=("For the centre at place i the neighbours stand from i - half to i + half, without "
                "i itself.",
@@ -139,14 +129,14 @@ EXERCISES = by_name(
                 lambda count, total, t: min(1.0, (count / total / t)**0.5 + (count / total / t))},
         hints=("f = count / total. The formula needs t / f twice.",
                "A probability is at most 1: min(1.0, ...).")),
-    function_task("context_gradient",
-        "The gradient of the loss of one guess, for the vector that guesses",
-        _solve_context_gradient, _GRADIENT_CASES,
+    function_task("centre_gradient",
+        "The gradient of the loss of negative sampling with respect to the centre's vector",
+        _solve_centre_gradient, _GRADIENT_CASES,
         fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(k + 1, d)), np.eye(k + 1)[0])
                            for d, k in ((3, 2), (4, 5), (6, 3))],
         wrong={"points up instead of down":
-                   lambda v, u, labels: -_solve_context_gradient(v, u, labels),
-               "the gradient of the outputs":
+                   lambda v, u, labels: -_solve_centre_gradient(v, u, labels),
+               "the gradient with respect to the context vectors":
                    lambda v, u, labels: (1 / (1 + np.exp(-u @ v)) - labels).sum() * v,
                "forgets the labels": lambda v, u, labels: (1 / (1 + np.exp(-u @ v))) @ u,
                "no sigmoid": lambda v, u, labels: (u @ v - labels) @ u,
@@ -156,13 +146,23 @@ EXERCISES = by_name(
                "y both read σ(x) - y.",
                "Each output contributes (σ(u·v) - y) u. Sum over the outputs: a product of a row "
                "with the matrix u.")),
-    Exercise("disagree", question="A query and two words on which cosine and distance disagree",
-        judge=_judge_disagree, solution=np.array([[4.0, 0.0], [1.0, 0.0], [4.0, 1.0]]),
-        wrong={"all of one length": np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]),
-               "words exchanged": np.array([[4.0, 0.0], [4.0, 1.0], [1.0, 0.0]]),
-               "both agree": np.array([[4.0, 0.0], [4.0, 1.0], [0.0, 4.0]]),
-               "a word on the origin": np.array([[4.0, 0.0], [0.0, 0.0], [4.0, 1.0]]),
-               "inner product sides with cosine": np.array([[1.0, 0.0], [5.0, 0.0], [1.0, 1.0]])},
-        hints=("The cosine does not see how long a vector is. The distance does.",
-               "Let the first word point exactly where the query points, but be much shorter. Put "
-               "the second next to the query's tip.")))
+    experiment_task("shuffled_words", "Does the model need the order of the words?",
+        {"it falls to about 0": (-20, 12), "it keeps half or more": (22, 45),
+         "it rises": (49, 100)}, measured=35,
+        why="In a shuffled article the words of one subject still stand near each other, because "
+            "the whole article is about it. What is lost is grammar: which word follows which",
+        hints=("What do two words of one article have in common, even when the order is lost?",
+               "Pairs from one article stay more frequent than pairs from two articles. What does "
+               "that say about their PMI?")),
+    debug_task("all_alike", "Which line makes all words alike?", _all_pulled, _solve_all_alike,
+        [(0.0, [0.0] * 5), (2.0, [-1.0, 0.5]), (-1.0, [3.0])],
+        fresh=lambda rng: [(float(rng.normal()), rng.normal(size=5).round(2).tolist())
+                           for _ in range(2)],
+        symptom="It falls to almost 0, and all words come near to each other. Which part of the "
+                "loss should push words apart?",
+        wrong={"only the true pair": lambda true, false: _solve_all_alike(true, []),
+               "the mean of the negative samples": lambda true, false:
+                   _solve_all_alike(true, []) + _solve_all_alike(50.0, false) / len(false),
+               "the true pair is pushed, too": lambda true, false: _solve_all_alike(-true, false)},
+        hints=("What should the product with a negative sample become: large, or small?",
+               "Compare the two logarithms with the formula of section 4, sign by sign.")))

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core import DataMissing, shown
-from .tables import Table
+from .tables import MAX_ROWS, Table
 
-__all__ = ["BOARD_VARIABLE", "board_finding", "board_rows", "board_table", "named_encoders",
-           "present_sets", "user_board"]
+__all__ = ["BOARD_VARIABLE", "board_finding", "board_rows", "board_table", "few_rows",
+           "named_encoders", "present_sets", "user_board"]
 
 # set by `lessons build` to a file of its own, so that a build never shows a user's rows
 BOARD_VARIABLE = "LESSONS_LEADERBOARD"
@@ -71,22 +71,35 @@ def board_rows(lesson_id: str, order: Sequence[str]) -> list[Any]:
     return sorted(rows, key=lambda row: place.get(row.lesson, upto))
 
 
+def few_rows(rows: Sequence[Any], lesson_id: str) -> list[Any]:
+    """The rows of a lesson, and the best of the lessons before it."""
+    own = [row for row in rows if row.lesson == lesson_id][: MAX_ROWS - 1]
+    before = [row for row in rows if row.lesson != lesson_id]
+    shared = [name for name in own[-1].scores if any(name in row.scores for row in before)]
+    if not shared:
+        return own
+    scored = [row for row in before if shared[-1] in row.scores]
+    return [max(scored, key=lambda row: row.score(shared[-1])), *own]
+
+
 def board_table(rows: Iterable[Any]) -> Table:
     """Lesson, encoder, Spearman × 100 on each set, dimension; no times, which differ each run."""
     rows = list(rows)
     sets = list(dict.fromkeys(name for row in rows for name in row.scores))
     cells = []
     for row in rows:
-        scores = [row.spearman(name) for name in sets]
+        scores = [row.score(name) for name in sets]
         cells.append([row.lesson, row.encoder,
                       *(None if s is None else round(100 * s, 1) for s in scores), row.dim])
     return Table(cells, ["lesson", "encoder", *sets, "dim"],
-                 "Leaderboard so far: Spearman correlation × 100")
+                 "Leaderboard so far: Spearman correlation × 100"
+                 + ("; nDCG@10 × 100 on questions" if any(row.spearman(name) is None for row in rows
+                                                          for name in row.scores) else ""))
 
 
 def board_finding(rows: Sequence[Any], dataset: str) -> tuple[str, str]:
     """The encoder that leads on a set, and the sentence that says so, for the title of the plot."""
     best = max((row for row in rows if dataset in row.scores),
-               key=lambda row: row.spearman(dataset))
+               key=lambda row: row.score(dataset))
     name = best.encoder if len(best.encoder) <= 40 else best.encoder[:39] + "…"
-    return best.encoder, f"So far {name} leads on {dataset} with {100 * best.spearman(dataset):.1f}"
+    return best.encoder, f"So far {name} leads on {dataset} with {100 * best.score(dataset):.1f}"

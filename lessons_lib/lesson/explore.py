@@ -12,13 +12,16 @@ import inspect
 import numbers
 import os
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 from ..core import shown, unknown_keyword
 from .figures import PLOTLY, figure_bundle, is_plotly, save_figure
 
-__all__ = ["BUILD_VARIABLE", "choice_widget", "defaults_of", "explore", "put_in_place",
-           "widgets_work"]
+__all__ = ["BUILD_VARIABLE", "Draw", "bound", "choice_widget", "defaults_of", "drawer", "explore",
+           "put_in_place", "widgets_work"]
+
+Draw = Callable[..., tuple[dict, dict, dict]]    # arguments -> data, metadata, parts of files
 
 BUILD_VARIABLE = "LESSONS_BUILD"  # set by `lessons build`: stored outputs hold no widgets
 
@@ -32,6 +35,26 @@ def widgets_work() -> bool:
     in_kernel = shell is not None and "IPKernelApp" in shell.config
     return (in_kernel and not os.environ.get(BUILD_VARIABLE)
             and importlib.util.find_spec("ipywidgets") is not None)
+
+
+def bound(function: Callable) -> Callable:
+    """A notebook's function with all names as they are now.
+
+    A control is moved long after its cell has run; by then another cell may have given a name that
+    the function reads to something else. Functions that it calls are kept in the same way.
+    """
+    if getattr(function, "__module__", "") != "__main__" or not isinstance(function, FunctionType):
+        return function
+    names = dict(function.__globals__)
+
+    def rebound(old: FunctionType) -> FunctionType:
+        new = FunctionType(old.__code__, names, old.__name__, old.__defaults__, old.__closure__)
+        new.__kwdefaults__ = old.__kwdefaults__
+        return new
+
+    names |= {name: rebound(value) for name, value in names.items()
+              if isinstance(value, FunctionType) and value.__globals__ is function.__globals__}
+    return rebound(function)
 
 
 def _is_range(control: Any) -> bool:
@@ -84,7 +107,7 @@ def _in_words(name: str, control: Any) -> str:
     return f"`{name}`: {', '.join(map(str, control))}"
 
 
-def _rendered(result: Any, *, id: str, alt: str) -> tuple[dict, dict, dict]:
+def _rendered(result: Any, *, id: str | None, alt: str | None) -> tuple[dict, dict, dict]:
     """Output data, metadata and file parts of whatever the explored function returned."""
     if isinstance(result, tuple) and len(result) == 2 and is_plotly(result[0]):
         return figure_bundle(result[0], id=id, alt=alt, static=result[1])
@@ -97,6 +120,19 @@ def _rendered(result: Any, *, id: str, alt: str) -> tuple[dict, dict, dict]:
     raise TypeError(f"the explored function returned {shown(result)} ({type(result).__name__}); "
                     "expected a figure, a pair (plotly, matplotlib), a lesson table, a text or a "
                     "number")
+
+
+def drawer(function: Callable, *, id: str | None, alt: str | Callable[..., str] | None) -> Draw:
+    """A function of the same arguments that gives what a notebook displays for their result."""
+    def draw(*arguments: Any, **controls: Any) -> tuple[dict, dict, dict]:
+        result = function(*arguments, **controls)
+        try:
+            return _rendered(result, id=id,
+                             alt=alt(*arguments, **controls) if callable(alt) else alt)
+        finally:
+            _close(result)
+
+    return draw
 
 
 def _close(result: Any) -> None:
@@ -154,15 +190,8 @@ def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
     from IPython.display import display
 
     values = defaults_of(function, controls)
-
-    def draw(chosen: dict[str, Any]) -> tuple[dict, dict, dict]:
-        result = function(**chosen)
-        try:
-            return _rendered(result, id=id, alt=alt(**chosen) if callable(alt) else alt)
-        finally:
-            _close(result)
-
-    data, metadata, parts = draw(values)
+    draw = drawer(bound(function), id=id, alt=alt)
+    data, metadata, parts = draw(**values)
     handle = display(data, raw=True, metadata=metadata, display_id=True)
     if parts:
         save_figure(id, parts)
@@ -177,7 +206,8 @@ def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
 
     def redraw(_: Any) -> None:
         try:
-            data, metadata, _parts = draw({name: widget.value for name, widget in widgets.items()})
+            chosen = {name: widget.value for name, widget in widgets.items()}
+            data, metadata, _parts = draw(**chosen)
         except Exception as error:  # an error in a callback would vanish; here the learner sees it
             data, metadata = {"text/plain": f"{type(error).__name__}: {error}"}, {}
         put_in_place(handle, data, metadata)

@@ -17,12 +17,15 @@ import numpy as np
 from .. import __version__
 from ..core import check_choice, check_seed, generator
 from .course import SCALES, Course, LessonCard, chosen_scale
+from .predict import Prediction
 from .threads import fix_threads, lesson_threads
 
 if TYPE_CHECKING:
     import torch
 
     from ..exercises import Exercise
+    from .tables import Table
+    from .watch import Watch
 
 __all__ = ["Lesson", "start"]
 
@@ -162,6 +165,102 @@ class Lesson:
 
         explore(function, id=id, alt=alt, controls=controls)
 
+    def predict(self, question: str, choices: Sequence[str], *,
+                guess: str | None = None) -> Prediction:
+        """Ask the reader for a guess; the next cell, tagged ``hide-output``, says how it went.
+
+        Parameters
+        ----------
+        question : str
+        choices : sequence of 2 to 6 str
+        guess : str, optional
+            For readers without buttons: ``guess="b"``. Without one everything goes on.
+
+        Returns
+        -------
+        Prediction
+            ``prediction.answer(choice)`` says which choice is right.
+
+        Raises
+        ------
+        ValueError
+            For too few or too many choices.
+
+        Examples
+        --------
+        >>> coin = lesson.predict("Heads or tails?", ["heads", "tails"])    # doctest: +SKIP
+        >>> coin.answer("tails")                                            # doctest: +SKIP
+        """
+        prediction = Prediction(question, choices, guess)
+        prediction.show()
+        return prediction
+
+    def try_it(self, function: Callable, *boxes: str, default: str | Sequence[str],
+               id: str | None = None, alt: str | Callable[..., str] | None = None) -> None:
+        """Show what a function makes of a text; in a live kernel the reader types another one.
+
+        The function keeps all names as they are when the cell runs. Empty and very long texts never
+        reach it; where it returns None or raises, the reader gets a sentence.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a text for each box; returns a figure, a table (``lesson.table(…, show=False)``),
+            a text or a number; None where it knows no word of the text.
+        *boxes : str
+            The names of one or two text boxes.
+        default : str, or sequence of str
+            The text of each box at first, whose result is committed.
+        id : str, optional
+        alt : str or callable of the texts, optional
+            As in `show`, where the function draws.
+
+        Raises
+        ------
+        ValueError
+            For a default that cannot be shown, or not as many as boxes.
+        """
+        from .try_it import try_it
+
+        try_it(function, boxes, default=default, id=id, alt=alt)
+
+    def watch(self, title: str, *, id: str, alt: str, score: str = "score on dev",
+              levels: Mapping[str, float] | None = None,
+              reach: float | None = None) -> Watch:
+        """Draw loss and score of a training while it runs, in one place.
+
+        Parameters
+        ----------
+        title : str
+        id, alt : str
+            As in `show`.
+        score : str, default "score on dev"
+            What the second curve is.
+        levels : mapping of name to loss, optional
+            Losses that need no training, as dashed lines.
+        reach : float, optional
+            A score that the axis includes, such as the best of another training.
+
+        Returns
+        -------
+        Watch
+            For a ``with`` block: ``watch(step, loss)`` or ``watch(step, loss, score)`` adds a
+            point. Afterwards ``watch.steps``, ``watch.losses`` and ``watch.scores`` hold them.
+
+        Raises
+        ------
+        ValueError
+            For a bad id or alt.
+
+        Examples
+        --------
+        >>> with lesson.watch("It learns", id="loss", alt=ALT) as watch:    # doctest: +SKIP
+        ...     train(model, watch)
+        """
+        from .watch import Watch
+
+        return Watch(title, id=id, alt=alt, score=score, levels=levels, reach=reach)
+
     def source(self, obj: Any, *, docstring: bool = True) -> None:
         """Show the library's code with its place.
 
@@ -184,8 +283,11 @@ class Lesson:
         display({"text/markdown": text, "text/plain": text}, raw=True)
 
     def table(self, rows: Iterable[Sequence | Mapping], columns: Sequence[str],
-              caption: str = "") -> None:
+              caption: str = "", *, show: bool = True) -> Table | None:
         """Show a small table; every cell is escaped.
+
+        It has at most 6 rows and 5 columns, and each column one precision. A column called
+        "encoder" holds standard names, which are those of `plots.ENCODERS`.
 
         Parameters
         ----------
@@ -193,17 +295,28 @@ class Lesson:
             None prints as a dash.
         columns : sequence of str
         caption : str, default ""
+        show : bool, default True
+            False returns the table instead, for `try_it` and `explore`.
+
+        Returns
+        -------
+        Table or None
 
         Raises
         ------
         TypeError, ValueError
-            For a row that is a text, or of another length.
+            For a row that is a text, or of another length; for too many rows or columns, and for
+            an encoder without a standard name.
         """
         from IPython.display import display
 
-        from .tables import Table
+        from .tables import small_table
 
-        display(Table(rows, columns, caption))
+        table = small_table(rows, columns, caption)
+        if not show:
+            return table
+        display(table)
+        return None
 
     @property
     def exercises(self) -> dict[str, Exercise]:
@@ -232,7 +345,10 @@ class Lesson:
         """
         from ..exercises import verdict
 
-        print(f"{name}: {verdict(self._exercise(name), answer)}")
+        exercise = self._exercise(name)
+        said = verdict(exercise, answer)
+        print(f"{name}: {said}" + (f". {exercise.why}" if said == "correct" and exercise.why
+                                   else ""))
 
     def hint(self, name: str) -> None:
         """Print the next hint: each call goes one step further.
@@ -280,8 +396,8 @@ class Lesson:
             raise AssertionError(f"checks that are worth nothing: {', '.join(failed)}")
 
     def leaderboard_cell(self, encoders: Any, *, datasets: Sequence[Any] | None = None,
-                         protocol: str = "all") -> None:
-        """Score encoders, add their rows to the leaderboard, show table and plot up to this lesson.
+                         protocol: str = "all", figures: bool = True) -> None:
+        """Score encoders, add their rows to the leaderboard, show them beside the best before them.
 
         What was measured is kept: ``lesson.results["TF-IDF"]["course-sts"].spearman``.
 
@@ -293,11 +409,13 @@ class Lesson:
             None: ``course-sts`` and, where present, ``stsb``.
         protocol : str, default "all"
             As in `evaluation.evaluate`.
+        figures : bool, default True
+            False shows the table alone.
         """
         from IPython.display import display
 
         from .. import evaluation
-        from .board import board_rows, board_table, named_encoders, present_sets
+        from .board import board_rows, board_table, few_rows, named_encoders, present_sets
 
         sets, named = present_sets(datasets), named_encoders(encoders)
         for name, encoder in named.items():
@@ -305,10 +423,10 @@ class Lesson:
                                                      seed=self.seed)
             self.leaderboard.add(name, self.id, self.results[name], seed=self.seed,
                                  scale=self.scale)
-        rows = board_rows(self.id, self._order)
+        rows = few_rows(board_rows(self.id, self._order), self.id)
         display(board_table(rows))
         for dataset in self.results[name]:
-            if len(rows) > 1:                    # one row alone is no comparison
+            if figures and len(rows) > 1:        # one row alone is no comparison
                 self._show_board(rows, dataset)
 
     def _show_board(self, rows: Sequence[Any], dataset: str) -> None:

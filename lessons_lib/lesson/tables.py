@@ -1,26 +1,38 @@
 """A small table for notebooks, plain text and screen readers; every cell is escaped.
 
-Numbers stand right, words left. Used by ``lesson.table`` and the leaderboard cell.
+Numbers stand right, words left. A lesson's own table (`small_table`) has few rows and columns, one
+precision in each column, and standard names of encoders. Used by ``lesson.table`` and the
+leaderboard cell.
 """
 
 from __future__ import annotations
 
 import html
+import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core import shown
+from ..plots import standard_encoder
 
-__all__ = ["Table"]
+__all__ = ["MAX_COLUMNS", "MAX_ROWS", "Table", "small_table"]
+
+MAX_ROWS, MAX_COLUMNS = 6, 5
 
 
-def _text(value: Any) -> str:
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Number) and not isinstance(value, bool)
+
+
+def _text(value: Any, form: str | None = None) -> str:
     """A cell as text: whole numbers with thousands, others with 4 digits, None as a dash."""
     if value is None:
         return "–"
-    if isinstance(value, bool) or not isinstance(value, numbers.Number):
+    if not _is_number(value):
         return str(value)
+    if form is not None:
+        return format(float(value), form)
     return f"{int(value):,}" if isinstance(value, numbers.Integral) else f"{float(value):,.4g}"
 
 
@@ -43,29 +55,33 @@ class Table:
                 raise ValueError(f"rows[{i}] has {len(cells)} cells; expected {len(self.columns)}: "
                                  f"{', '.join(self.columns)}")
             self.rows.append(cells)
+        self.forms: list[str | None] = [None] * len(self.columns)
 
     def _is_numeric(self, column: int) -> bool:
         values = [row[column] for row in self.rows if row[column] is not None]
-        return bool(values) and all(
-            isinstance(v, numbers.Number) and not isinstance(v, bool) for v in values)
+        return bool(values) and all(map(_is_number, values))
+
+    def _texts(self, row: Sequence[Any]) -> list[str]:
+        return [_text(value, form) for value, form in zip(row, self.forms, strict=True)]
 
     def to_html(self) -> str:
         """The table as escaped HTML with a caption and column heads."""
         side = ["right" if self._is_numeric(j) else "left" for j in range(len(self.columns))]
 
-        def cells(kind: str, values: Iterable[Any]) -> str:
-            texts = [f'<{kind} style="text-align:{s}">{html.escape(_text(v))}</{kind[:2]}>'
+        def cells(kind: str, values: Iterable[str]) -> str:
+            texts = [f'<{kind} style="text-align:{s}">{html.escape(v)}</{kind[:2]}>'
                      for v, s in zip(values, side, strict=True)]
             return f"<tr>{''.join(texts)}</tr>"
 
         heads = cells('th scope="col"', self.columns)
-        body = "\n".join(cells("td", row) for row in self.rows)
+        body = "\n".join(cells("td", self._texts(row)) for row in self.rows)
         caption = f"<caption>{html.escape(self.caption)}</caption>\n" if self.caption else ""
         return f"<table>\n{caption}<thead>{heads}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
     def to_text(self) -> str:
         """The table as aligned plain text."""
-        cells = [self.columns, *([" ".join(_text(v).split()) for v in row] for row in self.rows)]
+        cells = [self.columns, *([" ".join(text.split()) for text in self._texts(row)]
+                                 for row in self.rows)]
         widths = [max(len(row[j]) for row in cells) for j in range(len(self.columns))]
         right = [self._is_numeric(j) for j in range(len(self.columns))]
         lines = ["  ".join(c.rjust(w) if r else c.ljust(w)
@@ -79,3 +95,34 @@ class Table:
 
     def __repr__(self) -> str:
         return self.to_text()
+
+
+def _form(values: Iterable[Any]) -> str | None:
+    """How a column of numbers is written: as exactly as its largest deserves; None for others."""
+    sizes = [abs(float(value)) for value in values if _is_number(value)]
+    if all(size == int(size) for size in sizes if size < math.inf):
+        return None
+    largest = max(sizes)
+    if largest >= 0.1:
+        return ",.0f" if largest >= 1000 else ".1f" if largest >= 10 else ".2f"
+    return ".2g"
+
+
+def small_table(rows: Iterable[Sequence | Mapping], columns: Sequence[str],
+                caption: str = "") -> Table:
+    """The table of a lesson, refused beyond its limits.
+
+    A column called "encoder" holds standard names (`plots.standard_encoder`).
+    """
+    table = Table(rows, columns, caption)
+    for what, things, most in (("rows", table.rows, MAX_ROWS),
+                               ("columns", table.columns, MAX_COLUMNS)):
+        if len(things) > most:
+            raise ValueError(f"the table has {len(things)} {what}; at most {most}. Keep those that "
+                             "the next paragraph talks about, draw the others, or make two tables")
+    if "encoder" in table.columns:
+        place = table.columns.index("encoder")
+        for row in table.rows:
+            standard_encoder(row[place])
+    table.forms = [_form(row[j] for row in table.rows) for j in range(len(table.columns))]
+    return table

@@ -9,35 +9,29 @@ from __future__ import annotations
 
 import importlib
 
+from .encoders import ENCODERS, EncoderLook, encoder_look, standard_encoder
 from .save import MAX_BYTES, MAX_MARKS, checked_alt, count_marks, png_bytes, save, svg_text
 from .style import GREY, LINE_COLOURS, PALETTE, plain, styled, use_style
 
 _HOME = {
-    "lines": ("cost_curves", "cut_curves", "error_growth", "film", "frequency_weights", "heaps",
-              "keep_curves", "layer_lines", "likelihood_and_score", "loss_bounds", "loss_curves",
-              "matrix_memory", "memory_growth", "objective_curves", "power_law", "roofline",
-              "score_curves", "singular_spectrum", "sparsity", "tuning_curves", "weight_curves",
-              "zipf"),
-    "bars": ("ablation_dots", "cosines_by_label", "density_panels", "error_parts",
-             "knn_by_frequency", "leaderboard_bars", "leaderboard_climb", "mixture_bars",
-             "ngram_growth", "paired_scores", "probe_bars", "race_dots", "ratio_bars",
-             "retrieval_bars", "share_bars", "similarity_histogram", "topic_words"),
-    "points": ("cone", "cone_panels", "deformed_plane", "density_maps", "document_map",
-               "inference_paths", "norm_by_frequency", "offset_arrows", "plane_of_encoders",
-               "plane_of_trainings", "pmi_scatter", "polar_words", "posterior_simplex", "pulls",
-               "sense_shares", "signed_area", "topic_simplex", "training_panels", "walk_map",
-               "whitening_steps"),
-    "grids": ("attention_map", "covariance_maps", "layer_pooling_heatmap", "neighbour_grid",
-              "parameter_map", "pooling_maps", "similarity_matrix", "spy_counts", "tile_lanes",
-              "tile_map"),
-    "diagrams": ("bottleneck_diagram", "code_tree", "ngram_ladder", "paragraph_diagram",
-                 "siamese_diagram", "window_diagram"),
-    "explore": ("cone_interactive", "document_map_interactive", "leaderboard_explorer",
-                "parameter_surface", "topic_bars", "topic_explorer", "training_explorer")}
+    "lines": ("cost_curves", "cut_curves", "film", "heaps", "layer_lines", "loss_bounds",
+              "memory_growth", "power_law", "roofline", "score_curves", "setting_curve",
+              "singular_spectrum", "training_curves", "tuning_curves", "zipf"),
+    "bars": ("cosines_by_label", "density_panels", "error_parts", "knn_by_frequency",
+             "leaderboard_bars", "leaderboard_climb", "probe_bars", "race_dots", "retrieval_bars",
+             "topic_words"),
+    "points": ("cone", "deformed_plane", "document_map", "norm_by_frequency", "offset_arrows",
+               "plane_of_encoders", "plane_of_trainings", "pmi_scatter", "posterior_simplex",
+               "pulls", "signed_area", "training_panels", "whitening_steps"),
+    "grids": ("count_table", "overlap_rows", "parameter_map", "similarity_matrix", "tile_lanes"),
+    "diagrams": ("code_tree", "equal_distances", "ngram_ladder"),
+    "schematics": ("Part", "Schematic"),
+    "explore": ("cone_interactive", "parameter_surface", "topic_bars", "training_explorer")}
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "checked_alt",
-           "count_marks", "plain", "png_bytes", "save", "styled", "svg_text", "use_style"]
+__all__ = ["ENCODERS", "GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "EncoderLook",
+           "checked_alt", "count_marks", "encoder_look", "plain", "png_bytes", "save",
+           "standard_encoder", "styled", "svg_text", "use_style"]
 __all__ += sorted(_MODULE_OF)
 
 

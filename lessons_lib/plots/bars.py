@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import check_array, check_choice, check_float, check_int, shown
-from .labels import (CENTRED, VEIL, count_text, heading, legend_below, minus, name_rows,
-                     new_figure, note, say, x_ticks)
+from .labels import (CENTRED, VEIL, count_text, heading, legend_below, name_rows,
+                     new_figure, note)
 from .primitives import (Columns, bar_rows, checked_columns, column, expect, expect_names,
                          expect_number, grid, interval, mean_rows, panel_figure, same_length)
 from .style import (BLACK, BLUE, FILL_COLOURS, GREEN, GREY, LINE_COLOURS, MARKERS, PALE, PURPLE,
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from ..evaluation import LeaderboardRow
 
 MAX_ROWS = 20
-SHARE_LOOKS = ((PALE, ""), (VERMILLION, "//"), (BLUE, ""))
-NUMBERED_BANDS = 6                                # with more, the numbers on bars would touch
-CHARS_PER_SHARE = 76                              # letters of 10 points in a bar of share 1
-HATCHES = ("", "//", "xx", "..")
-TOPIC_COLOURS = (*LINE_COLOURS[:3], *FILL_COLOURS, LINE_COLOURS[3])
 FAMILY_COLOURS = (BLUE, GREEN, VERMILLION, PURPLE, BLACK)
 FAMILY_INK = {PURPLE: "#8F3F6E"}                  # of words: dark enough on white
 Value = float | tuple[float, float]
@@ -124,76 +119,6 @@ def topic_words(words: Sequence[str], inside: Sequence[float], overall: Sequence
     return fig
 
 
-@figure
-def ratio_bars(words: Sequence[str], ratios: Sequence[float], *, first: str, second: str,
-               title: str, about: float = 2.0) -> Figure:
-    """Draw how much more often words stand near the first of two words than near the second.
-
-    [pennington2014glove, Table 1]
-
-    Parameters
-    ----------
-    words : sequence of str, shape (n,)
-    ratios : array of float, shape (n,), > 0
-    first, second : str; the two words
-    about : float, default 2.0
-        Words with a ratio between 1/about and about tell the two not apart, and are grey.
-    """
-    r = column("ratios", ratios, positive=True, words=words)
-    fig, (ax,) = new_figure(title, size=(7.2, 1.5 + 0.36 * len(r)))
-    order = np.argsort(r)
-    for row, value in enumerate(r[order]):
-        colour = GREY if 1 / about < value < about else BLUE if value > 1 else VERMILLION
-        side, ha = (6, "left") if value >= 1 else (-6, "right")
-        ax.plot([1, value], [row, row], "-", color=colour, lw=7, solid_capstyle="butt")
-        note(ax, f"{value:.2g}", (value, row), (side, 0), ha=ha, va="center", fontsize=10,
-             color=BLACK if colour == GREY else colour)
-    ax.axvline(1, color=BLACK, lw=1)
-    ax.set_xscale("log")
-    reach = 2.2 * max(r.max(), 1 / r.min())
-    x_ticks(ax, [t for t in (0.01, 0.1, 1, 10, 100) if 1 / reach <= t <= reach])
-    ax.set(xlim=(1 / reach, reach), xlabel=f"← nearer to {plain(second, limit=14)}    "
-                                           f"ratio (log scale)    nearer to "
-                                           f"{plain(first, limit=14)} →")
-    name_rows(ax, [words[i] for i in order], limit=16)
-    return fig
-
-
-@figure
-def paired_scores(rows: Mapping[str, tuple[float, float]], *, names: tuple[str, str], title: str,
-                  xlabel: str, form: str = "{:.0f}") -> Figure:
-    """Draw two scores of each method as two marks on one line.
-
-    Parameters
-    ----------
-    rows : mapping of method to (first, second score); from top to bottom, at most 10
-    names : (str, str); of the two scores
-    form : str, default "{:.0f}"; of a number beside its mark
-    """
-    expect_names("rows", rows, 10)
-    values = check_array("rows", list(rows.values()), columns=2)
-    fig, (ax,) = new_figure(title, size=(7.2, 1.7 + 0.5 * len(values)))
-    at, looks = -np.arange(len(values)), ((BLUE, "o"), (VERMILLION, "s"))
-    ax.hlines(at, values.min(axis=1), values.max(axis=1), color=GREY, lw=2, zorder=1)
-    for k, (colour, marker) in enumerate(looks):
-        ax.plot(values[:, k], at, ls="none", marker=marker, ms=9, color=colour,
-                label=plain(names[k]), zorder=2 + k)
-    for y, pair in zip(at, values, strict=True):
-        near = abs(pair[0] - pair[1]) < 0.06 * max(np.ptp(values), 1e-9)
-        for k, (colour, _) in enumerate(looks):
-            right = pair[k] > pair[1 - k] or (k == 1 and pair[0] == pair[1])
-            note(ax, form.format(pair[k]), (pair[k], y), (9 if right else -9, 0), va="center",
-                 color=colour, ha="left" if right else "right", fontsize=10,
-                 bbox=VEIL if near else None)
-    ax.set_yticks(at, [plain(name, limit=26) for name in rows])
-    ax.set(xlabel=xlabel, ylim=(at[-1] - 0.6, 0.6))
-    ax.margins(x=0.1)
-    ax.tick_params(axis="y", length=0)
-    ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2,
-              borderaxespad=0)
-    return fig
-
-
 # ---------------------------------------------------------------------------- parts of a bar
 
 
@@ -240,50 +165,6 @@ def error_parts(bars: Mapping[str, Mapping[str, float]], *, title: str,
     return fig
 
 
-@figure
-def mixture_bars(mixtures: np.ndarray, labels: Sequence[str], *, names: Sequence[str], title: str,
-                 least: float = 0.1) -> Figure:
-    """Draw what documents are made of: a bar each, whose parts are topics with their names.
-
-    Parameters
-    ----------
-    mixtures : array of float, shape (n, K), n <= 20; rows sum to 1
-    labels : sequence of str, shape (n,)
-    names : sequence of str, shape (K,); of the topics
-    least : float in (0, 1], default 0.1
-        Share from which a topic gets a part of its own; the others share one grey end.
-    """
-    mixtures = distributions("mixtures", mixtures, None)
-    least = check_float("least", least, low=0.0, high=1.0, open_low=True)
-    same_length(labels=labels, mixtures=mixtures)
-    same_length(names=names, topics=mixtures[0])
-    expect_number("labels", labels, MAX_ROWS)
-    fig, (ax,) = new_figure(title, size=(7.2, 1.2 + 0.42 * len(labels)))
-    parts = [[int(k) for k in np.argsort(-mixture, kind="stable") if mixture[k] >= least]
-             for mixture in mixtures]
-    look = _topic_looks(parts)
-    for row, mixture in enumerate(mixtures):
-        begin = 0.0
-        for k in parts[row]:
-            colour, hatch = look[k]
-            ax.barh(row, mixture[k], left=begin, height=0.72, color=colour, alpha=0.35,
-                    edgecolor="white", hatch=hatch)
-            name, space = plain(names[k], limit=60), int(mixture[k] * CHARS_PER_SHARE) - 1
-            while len(name) > space and " " in name:   # whole words: a cut one is read as another
-                name = name.rpartition(" ")[0].rstrip(",:")
-            if len(name) <= space:
-                note(ax, name, (begin + mixture[k] / 2, row), fontsize=10, color="black",
-                     bbox=VEIL if hatch else None, **CENTRED)
-            begin += mixture[k]
-        ax.barh(row, 1 - begin, left=begin, height=0.72, color=PALE, edgecolor="white")
-    name_rows(ax, labels, limit=30)
-    ax.set(xlim=(0, 1), ylim=(len(labels) - 0.4, -0.6), xticks=[0, 0.25, 0.5, 0.75, 1],
-           xticklabels=["0", "25 %", "50 %", "75 %", "100 %"],
-           xlabel=f"share of the document (grey: topics below {least:.0%})")
-    ax.spines["left"].set_visible(False)
-    return fig
-
-
 def distributions(name: str, values: np.ndarray, columns: int | None = 3) -> np.ndarray:
     """Rows that sum to 1. Raises ValueError for others, with the row."""
     values = check_array(name, values, columns=columns, min_rows=1)
@@ -293,79 +174,7 @@ def distributions(name: str, values: np.ndarray, columns: int | None = 3) -> np.
     return values
 
 
-def _topic_looks(parts: Sequence[Sequence[int]]) -> dict[int, tuple[str, str]]:
-    """For each topic a colour new to its bar and rare so far; a second one of it is hatched."""
-    look: dict[int, tuple[str, str]] = {}
-    for row in parts:
-        for k in row:
-            if k not in look:
-                near = {look[other][0] for other in row if other in look}
-                used = [colour for colour, _ in look.values()]
-                colour = min(TOPIC_COLOURS, key=lambda c: (c in near, used.count(c)))
-                look[k] = colour, HATCHES[used.count(colour) % len(HATCHES)]
-    return look
-
-
 # ---------------------------------------------------------------------------- upright bars
-
-
-@figure
-def share_bars(shares: Columns, bands: Sequence[str], *, title: str, xlabel: str,
-               ylabel: str = "share") -> Figure:
-    """Draw what several totals are made of, part by part, as grouped bars.
-
-    Parameters
-    ----------
-    shares : mapping of name to one share per band
-        1 to 3 names; a share is negative where a part pulls the other way.
-    bands : sequence of str; names of the parts, at most 12
-    """
-    heights = checked_columns("shares", shares, most=3, bands=bands)
-    expect_number("bands", bands, 12)
-    fig, (ax,) = new_figure(title, size=(7.2, 4.0))
-    places, width = np.arange(len(bands)), 0.8 / len(heights)
-    for k, (name, values) in enumerate(heights.items()):
-        at, (colour, hatch) = places + (k - (len(heights) - 1) / 2) * width, SHARE_LOOKS[k]
-        ax.bar(at, values, width=0.94 * width, color=colour, hatch=hatch, linewidth=0.8,
-               edgecolor="white" if hatch else GREY, label=plain(name, limit=50))
-        for x, value in zip(at, values, strict=True) if len(bands) <= NUMBERED_BANDS else ():
-            note(ax, f"{100 * value:.0f}", (x, max(value, 0)), (0, 3), ha="center", fontsize=10)
-    ax.set_xticks(places, [plain(band, limit=16) for band in bands])
-    ax.tick_params(axis="x", length=0)
-    say(ax.yaxis, lambda y: f"{100 * y:.0f} %")
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.margins(y=0.1)
-    if len(heights) > 1:
-        legend_below(ax, len(heights))
-    return fig
-
-
-@figure
-def ngram_growth(n: Sequence[int], distinct: Sequence[int], once: Sequence[float], *, title: str,
-                 unit: str = "words") -> Figure:
-    """Draw how many distinct n-grams a text holds, and which share of them occurs only once.
-
-    Parameters
-    ----------
-    n : sequence of int, shape (k,)
-    distinct : array of int, shape (k,), > 0
-    once : array of float, shape (k,), in [0, 1]
-    unit : str, default "words"; what is counted
-    """
-    distinct = column("distinct", distinct, positive=True, n=n)
-    once = column("once", once, share=True, n=n)
-    fig, axes = new_figure(title, size=(7.2, 3.6), panels=2)
-    looks = ((distinct, BLUE, count_text, "distinct n-grams", distinct.max() * 1.15),
-             (once, VERMILLION, "{:.0%}".format, "share seen only once", 1.12))
-    for ax, (values, colour, form, label, top) in zip(axes, looks, strict=True):
-        ax.bar(range(len(n)), values, color=colour, width=0.62)
-        for place, value in enumerate(values):
-            note(ax, form(value), (place, value), (0, 4), ha="center", fontweight="bold",
-                 fontsize=10, color=colour)
-        ax.set(xlabel=f"n ({unit} per n-gram)", ylabel=label, ylim=(0, top))
-        ax.set_xticks(range(len(n)), [str(k) for k in n])
-        say(ax.yaxis, form)
-    return fig
 
 
 @figure
@@ -406,44 +215,6 @@ def knn_by_frequency(edges: np.ndarray, distances: np.ndarray, dots: np.ndarray,
 
 
 # ---------------------------------------------------------------------------- distributions
-
-
-@figure
-def similarity_histogram(cosines: Columns, *, title: str, bins: int = 80,
-                         xlabel: str = "cosine of two random sentences") -> Figure:
-    """Draw where the cosines of random pairs lie, a hill per encoder with its median.
-
-    Parameters
-    ----------
-    cosines : mapping of encoder to array in [-1, 1]
-        From top to bottom, at most 8: `isotropy.random_cosines`.
-    bins : int, default 80
-    """
-    hills = checked_columns("cosines", cosines, most=8, min_rows=2)
-    for name, values in hills.items():
-        most = np.abs(values).max()
-        expect(most <= 1 + 1e-6, f"cosines[{name!r}] holds ±{most:g}; expected numbers in [-1, 1]")
-    low = min(-0.1, *(float(np.quantile(values, 0.002)) for values in hills.values()))
-    edges = np.linspace(low, 1, check_int("bins", bins, low=5) + 1)
-    fig, (ax,) = new_figure(title, size=(7.2, 1.5 + 0.62 * len(hills)))
-    bases = range(len(hills) - 1, -1, -1)
-    for base, values in zip(bases, hills.values(), strict=True):
-        heights, _ = np.histogram(np.clip(values, low, 1), edges)
-        steps, median = base + 0.88 * heights / heights.max(), float(np.median(values))
-        ax.stairs(steps, edges, baseline=base, fill=True, facecolor=SKY, alpha=0.6)
-        ax.stairs(steps, edges, baseline=base, color=BLUE, lw=1.2)
-        ax.plot([median, median], [base, base + 0.88], "-", color=VERMILLION, lw=1.8)
-        right = median > (low + 1) / 2                    # the words stand where the hill is not
-        place, side, ha = (low, 4, "left") if right else (1, -4, "right")
-        note(ax, minus(f"median {round(median, 2) + 0:.2f}"), (place, base + 0.45), (side, 0),
-             ha=ha, va="center", color=VERMILLION, bbox=VEIL)
-    ax.set_yticks([base + 0.3 for base in bases],
-                  [wrapped(plain(name, limit=48), width=26) for name in hills])
-    ax.tick_params(axis="y", length=0)
-    ax.axvline(0, color=GREY, lw=0.8, zorder=0)
-    ax.spines["left"].set_visible(False)
-    ax.set(xlim=(low, 1.002), ylim=(-0.05, len(hills)), xlabel=xlabel)
-    return fig
 
 
 @figure
@@ -507,42 +278,13 @@ def cosines_by_label(panels: Mapping[str, Columns], *, title: str,
             note(ax, f"{centre:.2f}", (centre, row), (0, 10), ha="center", color=BLACK,
                  fontsize=10)
         name_rows(ax, names, limit=18, grid=True)
+        ax.margins(x=0.1)                        # room for the numbers at both ends
         ax.set(xlabel=xlabel, ylim=(len(names) - 0.5, -0.75))
     axes[0].set_ylabel("label")
     return fig
 
 
 # ---------------------------------------------------------------------------- means and spreads
-
-
-@figure
-def ablation_dots(panels: Mapping[str, Mapping[str, Value]], *, title: str,
-                  controls: Mapping[str, Mapping[str, Value]] | None = None,
-                  xlabel: str = "Spearman × 100", control: str = "start weights") -> Figure:
-    """Draw variants of a recipe as rows, one panel per table, each on its own scale.
-
-    Paper and measurement have other levels; the order counts, and the best row is marked.
-
-    Parameters
-    ----------
-    panels : mapping of heading to {row: score or (mean, standard deviation)}
-        One or two, at most 12 rows in all; a row that a panel lacks stays empty there.
-    controls : mapping, optional; in the same form, drawn hollow
-    control : str, default "start weights"; what a hollow mark is
-    """
-    controls = controls or {}
-    rows = list(dict.fromkeys(row for table in panels.values() for row in table))
-    _check_controls(panels, controls)
-    expect_number("panels", rows, 12, 1, "rows")
-    fig, axes = panel_figure(title, panels, 2, limit=34, size=(7.2, 1.7 + 0.36 * len(rows)),
-                             sharey=True)
-    for ax, (text, table) in zip(axes, panels.items(), strict=True):
-        best = max(table, key=lambda row, table=table: np.ravel(table[row])[0])
-        mean_rows(ax, table, rows, controls.get(text, {}), xlabel, control,
-                  lambda row, best=best: VERMILLION if row == best else BLUE)
-        grid(ax, "both")
-        ax.margins(x=0.2)
-    return fig
 
 
 def _check_controls(panels: Mapping, controls: Mapping) -> None:
@@ -592,16 +334,21 @@ def datasets_of(rows: Sequence[LeaderboardRow]) -> list[str]:
 
 
 def span_of(row: LeaderboardRow, dataset: str) -> tuple[float, float, float]:
-    """Low end, Spearman and high end x 100; without an interval its ends are the score itself."""
-    score = row.scores[dataset]
-    low, high = score.get("interval") or (score["spearman"],) * 2
-    return 100 * low, 100 * score["spearman"], 100 * high
+    """Low end, score and high end x 100; without an interval its ends are the score itself."""
+    fields, score = row.scores[dataset], row.score(dataset)
+    low, high = fields.get("interval") or fields.get("ndcg_interval") or (score, score)
+    return 100 * low, 100 * score, 100 * high
+
+
+def measure_of(row: LeaderboardRow, dataset: str) -> str:
+    """What a set ranks by, as an axis names it."""
+    return f"nDCG@{k} × 100" if (k := row.scores[dataset].get("k")) else "Spearman × 100"
 
 
 @figure
 def leaderboard_bars(rows: Sequence[LeaderboardRow], *, dataset: str, title: str,
                      highlight: str | None = None) -> Figure:
-    """Draw Spearman x 100 of every encoder on one set, with 95 % intervals.
+    """Draw Spearman or nDCG@k x 100 of every encoder on one set, with 95 % intervals.
 
     Parameters
     ----------
@@ -627,7 +374,8 @@ def leaderboard_bars(rows: Sequence[LeaderboardRow], *, dataset: str, title: str
     low, high = min(0, *(span[0] for span in spans)), max(span[2] for span in spans)
     ax.set(xlim=(low, high + 0.12 * (high - low)), ylim=(len(spans) - 0.4, -0.6))
     missing = wrapped(f"not measured on this set: {', '.join(absent)}", width=80)
-    ax.set_xlabel(f"Spearman × 100 on {plain(dataset)}; bars: 95% interval"
+    measure = measure_of(next(row for row in rows if dataset in row.scores), dataset)
+    ax.set_xlabel(f"{measure} on {plain(dataset)}; bars: 95% interval"
                   + (f"\n{missing}" if absent else ""))
     return fig
 
@@ -635,6 +383,7 @@ def leaderboard_bars(rows: Sequence[LeaderboardRow], *, dataset: str, title: str
 @figure
 def leaderboard_climb(families: Mapping[str, Mapping[str, LeaderboardRow]], *, dataset: str,
                       title: str, controls: Mapping[str, LeaderboardRow] | None = None,
+                      printed: Mapping[str, float] | None = None,
                       apart: str | None = None) -> Figure:
     """Draw the course as one climb: each method with its interval, and a line for the best so far.
 
@@ -645,18 +394,24 @@ def leaderboard_climb(families: Mapping[str, Mapping[str, LeaderboardRow]], *, d
     dataset : str; measured in every row
     controls : mapping of label to LeaderboardRow, optional
         The untrained twin of a row, a hollow mark on the same line.
+    printed : mapping of label to number, optional
+        Spearman x 100 of the method in its paper, for a BERT-base: a grey mark on the same line.
     apart : str, optional; the family that does not count for the best so far
     """
     expect_names("families", families, len(FAMILY_COLOURS))
-    twins = dict(controls or {})
+    twins, papers = dict(controls or {}), dict(printed or {})
     steps = [(label, row, k) for k, rows in enumerate(families.values())
              for label, row in rows.items()]
     labels = [label for label, _, _ in steps]
     expect_number("families", steps, 30, 1, "rows")
     expect(len(set(labels)) == len(labels), f"families={shown(labels)} hold a name twice; "
                                             "expected a name for each row")
-    expect(set(twins) <= set(labels), f"controls[{shown(next(iter(twins), ''))}] belongs to no row;"
-                                      f" expected one of {', '.join(labels)}")
+    for name, marks in (("controls", twins), ("printed", papers)):
+        stray = next((label for label in marks if label not in labels), None)
+        expect(stray is None, f"{name}[{shown(stray)}] belongs to no row; expected one of "
+                              f"{', '.join(labels)}")
+    papers = {label: check_float(f"printed[{shown(label)}]", x, low=-100, high=100)
+              for label, x in papers.items()}
     expect(apart is None or apart in families,
            f"apart={shown(apart)} is no family; expected one of {', '.join(families)}")
     for name, row in [*((label, row) for label, row, _ in steps), *twins.items()]:
@@ -677,18 +432,22 @@ def leaderboard_climb(families: Mapping[str, Mapping[str, LeaderboardRow]], *, d
         if label in twins:
             ax.plot([untrained], [place], marker="o", ls="none", mfc="white", mec=BLACK, mew=1.4,
                     ms=7)
+        if label in papers:
+            ax.plot([papers[label]], [place], marker="d", ls="none", color=GREY, ms=8)
         at, side, ha = (low, -8, "right") if untrained > score else (high, 8, "left")
         note(ax, f"{score:.0f}", (at, place), (side, 0), va="center", ha=ha, fontweight="bold",
              color=FAMILY_INK.get(colour, colour), bbox=VEIL)
     spans += [span_of(row, dataset) for row in twins.values()]
+    spans += [(x, x, x) for x in papers.values()]
     low, high = min(span[0] for span in spans), max(span[2] for span in spans)
     right = high + 0.14 * (high - low)
     _name_families(ax, families, right)
     name_rows(ax, labels, limit=34, grid=True)
     ax.set(xlim=(low - 0.1 * (high - low), right), ylim=(len(steps) - 0.4, -0.6))
     hollow = "; hollow: untrained" if twins else ""
+    grey = "\ngrey diamonds: BERT-base, as printed in the papers" if papers else ""
     ax.set_xlabel(f"Spearman × 100 on {plain(dataset)}; bars: 95% interval{hollow}; "
-                  "grey line: best so far")
+                  f"grey line: best so far{grey}")
     return fig
 
 

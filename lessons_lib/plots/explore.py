@@ -8,30 +8,24 @@ Every one has a static twin for paper. Seen from ``02_bag_of_words`` on.
 from __future__ import annotations
 
 import html
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core import check_array, check_float, check_int
-from .bars import datasets_of, span_of
 from .labels import checked_title
 from .points import training_frames, training_limits, training_looks
-from .primitives import (best_cell, column, expect, expect_number, group_looks, plane,
-                         same_length)
-from .style import BLACK, BLUE, FILL_COLOURS, GREY, PALE, VERMILLION, documented
+from .primitives import (best_cell, column, expect, expect_number, same_length)
+from .style import BLACK, BLUE, PALE, VERMILLION, documented
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ..evaluation import LeaderboardRow
 
 SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond",
            "v": "triangle-down", "P": "cross", "X": "x", "*": "star"}
-HOVER_CHARS = 100
 MOST_POINTS = 4000                                # numbers of a figure are stored in the page
-WEIGHTS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 BARE = {"showticklabels": False, "showgrid": False, "zeroline": False}
 FLAT = {"l": 0, "r": 0, "t": 60, "b": 0}          # margins of a picture in space
 TOP_RIGHT = {"x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"}
@@ -52,41 +46,6 @@ def explorer(traces: list[Any], *, title: str, height: int = 460, **layout: Any)
 
 def _escaped(texts: Sequence[Any]) -> list[str]:
     return [html.escape(str(text)) for text in texts]
-
-
-def _hover(text: object) -> str:
-    """Data text for a hover box: escaped, and broken into short lines."""
-    line = " ".join(str(text).split())
-    line = line if len(line) <= HOVER_CHARS else line[: HOVER_CHARS - 1] + "…"
-    return "<br>".join(_escaped(textwrap.wrap(line, 50))) or "(empty)"
-
-
-@documented
-def document_map_interactive(points: np.ndarray, labels: Sequence[Any], *, title: str,
-                             hover: Sequence[str]) -> go.Figure:
-    """Draw the map of `document_map`, its static twin, with the text of each point on hover.
-
-    Parameters
-    ----------
-    points : array of float, shape (n, 2)
-    labels : sequence, shape (n,); at most 20 groups; a click on a group's name hides it
-    hover : sequence of str, shape (n,); cut at 100 characters
-    """
-    import plotly.graph_objects as go
-
-    points = plane("points", points, labels=labels).astype(np.float32)
-    same_length(hover=hover, labels=labels)
-    traces = []
-    for name, (colour, marker, rows) in group_looks(labels).items():
-        edge = {"color": BLACK, "width": 1 if colour in FILL_COLOURS else 0}
-        traces.append(go.Scatter(
-            x=points[rows, 0], y=points[rows, 1], mode="markers", name=html.escape(name),
-            text=[_hover(hover[row]) for row in rows],
-            hovertemplate="%{text}<extra>%{fullData.name}</extra>",
-            marker={"color": colour, "symbol": SYMBOLS[marker], "size": 7, "opacity": 0.65,
-                    "line": edge}))
-    return explorer(traces, title=title, xaxis=BARE, yaxis=BARE | {"scaleanchor": "x"},
-                    legend={"itemsizing": "constant"})
 
 
 @documented
@@ -250,94 +209,3 @@ def _bars(model: Any, relevance: float, n_words: int) -> list[tuple]:
     return list(zip(names, inside, overall, strict=True))
 
 
-@documented
-def topic_explorer(model: Any, *, title: str, topic: int = 0, relevance: float = 0.6,
-                   n_words: int = 12, names: Sequence[str] | None = None) -> go.Figure:
-    """Draw all topics of a model behind one menu, their words under a slider of relevance.
-
-    `topic_words` of `topic_bars` is the static twin. [sievert2014ldavis]
-
-    Parameters
-    ----------
-    model : topics.TopicModel; fitted, and knows its words
-    topic : int, default 0; shown at first
-    relevance : {0, 0.2, 0.4, 0.6, 0.8, 1}, default 0.6; shown at first
-    n_words : int, default 12
-    names : sequence of str, shape (K,), optional; for the menu; None: the topics' first words
-    """
-    import plotly.graph_objects as go
-
-    check_int("topic", topic, low=0, high=model.dim - 1)
-    expect(relevance in WEIGHTS, f"relevance={relevance!r} is no step of the slider; expected one "
-                                 f"of {', '.join(map(str, WEIGHTS))}")
-    names = [", ".join(words) for words in model.top_words(3)] if names is None else list(names)
-    same_length(names=names, topics=range(model.dim))
-    bars = {weight: _bars(model, weight, n_words) for weight in WEIGHTS}
-    looks = {"in the whole corpus": {"color": "white", "line": {"color": GREY, "width": 1.2}},
-             "explained by this topic": {"color": BLUE}}
-    traces = [go.Bar(x=_whole(values), y=_escaped(words), name=name, marker=look, orientation="h",
-                     visible=k == topic,
-                     hovertemplate="%{y}: %{x:,} tokens<extra>%{fullData.name}</extra>")
-              for k, (words, inside, overall) in enumerate(bars[relevance])
-              for values, (name, look) in zip((overall, inside), looks.items(), strict=True)]
-    buttons = [{"label": html.escape(f"{model.topic_share_[k]:.0%}  {name}"), "method": "restyle",
-                "args": [{"visible": np.repeat(np.arange(model.dim) == k, 2).tolist()}]}
-               for k, name in enumerate(names)]
-    steps = [{"label": f"{weight:g}", "method": "restyle", "args": [{
-                 "x": [_whole(values) for _, *pair in rows for values in reversed(pair)],
-                 "y": [_escaped(words) for words, *_ in rows for _ in range(2)]}]}
-             for weight, rows in bars.items()]
-    slider = {"active": WEIGHTS.index(relevance), "steps": steps, "y": -0.16,
-              "currentvalue": {"prefix": "relevance λ = ", "font": {"size": 14}}}
-    return explorer(traces, title=title, height=520, barmode="overlay", sliders=[slider],
-                    updatemenus=[{"buttons": buttons, "active": topic, **TOP_RIGHT}],
-                    legend={"x": 0, "y": 1.02, "yanchor": "bottom", "orientation": "h"},
-                    margin={"l": 110, "r": 20, "t": 90, "b": 50},
-                    xaxis={"title": {"text": "tokens"}, "gridcolor": PALE},
-                    yaxis={"autorange": "reversed", "automargin": True})
-
-
-def _whole(values: np.ndarray) -> list[int]:
-    """Tokens as whole numbers, small in bytes."""
-    return np.rint(values).astype(int).tolist()
-
-
-@documented
-def leaderboard_explorer(rows: Sequence[LeaderboardRow], *, title: str) -> go.Figure:
-    """Draw the leaderboard with a menu of sets; `leaderboard_bars` of the first is its twin.
-
-    Parameters
-    ----------
-    rows : sequence of LeaderboardRow; all figures of a row stand on hover
-    """
-    import plotly.graph_objects as go
-
-    rows = list(rows)
-    names = datasets_of(rows)
-    traces = [go.Bar(**_measured(rows, name), name=html.escape(name), visible=name == names[0],
-                     orientation="h", marker={"color": BLUE},
-                     hovertemplate="%{customdata}<extra></extra>") for name in names]
-    buttons = [{"label": html.escape(name), "method": "update",
-                "args": [{"visible": [other == name for other in names]}]} for name in names]
-    menu = [{"buttons": buttons, **TOP_RIGHT}] if len(names) > 1 else []
-    return explorer(traces, title=title, height=140 + 30 * len(rows), updatemenus=menu,
-                    bargap=0.35, showlegend=False,
-                    xaxis={"title": {"text": "Spearman × 100"}, "gridcolor": PALE},
-                    yaxis={"autorange": "reversed", "categoryorder": "array", "automargin": True,
-                           "categoryarray": _escaped([row.encoder for row in rows])})
-
-
-def _measured(rows: Sequence[LeaderboardRow], dataset: str) -> dict[str, Any]:
-    """The bars of one set, with their intervals and what stands on hover."""
-    measured = [row for row in rows if dataset in row.scores]
-    spans = [span_of(row, dataset) for row in measured]
-    texts = [f"<b>{html.escape(row.encoder)}</b> (lesson {html.escape(row.lesson)})"
-             f"<br>Spearman {score:.1f} [{low:.1f}, {high:.1f}]"
-             f"<br>{row.dim:,} numbers per text, {row.seconds:.1f} s, "
-             f"scale {html.escape(row.scale)}"
-             for row, (low, score, high) in zip(measured, spans, strict=True)]
-    ends = {"array": [round(high - score, 2) for _, score, high in spans],
-            "arrayminus": [round(score - low, 2) for low, score, _ in spans]}
-    return {"y": _escaped([row.encoder for row in measured]), "customdata": texts,
-            "x": [round(score, 2) for _, score, _ in spans],
-            "error_x": {"type": "data", "symmetric": False, "color": GREY, **ends}}

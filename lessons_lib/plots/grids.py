@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import check_array, check_int
-from .labels import CENTRED, VEIL, count_text, line_by_line, minus, new_figure, note, say
-from .primitives import (best_cell, expect, expect_names, heat_map, names_above, panel_figure,
-                         rectangle)
-from .style import BLACK, BLUE, GREY, ORANGE, VERMILLION, figure, plain
+from ..core import check_array
+from .labels import CENTRED, VEIL, line_by_line, minus, new_figure, note
+from .primitives import (best_cell, expect, expect_names, heat_map, names_above, rectangle)
+from .style import BLACK, BLUE, GREEN, GREY, PALE, VERMILLION, figure, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_CELLS = 14                                    # rows or columns whose numbers stay readable
-SPY_CELLS = (240, 600)                            # most rows and columns seen as separate dots
 MOST_TILES, MOST_COLUMNS = 24, 64
+MOST_WORDS = 24
 
 
 @figure
@@ -65,21 +64,37 @@ def similarity_matrix(values: np.ndarray, labels: Sequence[str], *, title: str,
 
 
 @figure
-def layer_pooling_heatmap(scores: np.ndarray, layers: Sequence[object], poolings: Sequence[str],
-                          *, title: str, form: str = "{:.1f}") -> Figure:
-    """Draw Spearman × 100 of every layer with every pooling, the best cell outlined.
+def count_table(values: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, title: str,
+                form: str = "{:.0f}") -> Figure:
+    """Draw counts or weights with zeros white and large numbers dark; each row has its own scale.
 
     Parameters
     ----------
-    scores : array of float, shape (layers, poolings); at most 14 of each
-    layers : sequence
-    poolings : sequence of str; of their names 14 letters are shown
-    form : str, default "{:.1f}"; of a number
+    values : array of float >= 0, shape (rows, columns); at most 14 of each
+    rows, columns : sequence of str
+    form : str, default "{:.0f}"; of a number
     """
-    scores = check_array("scores", scores, min_rows=1)
-    return similarity_matrix(scores, [str(layer) for layer in layers], title=title,
-                             columns=list(poolings), limits=None, form=form,
-                             axis_names=("layer", "pooling"), outlined=[best_cell(scores)])
+    from matplotlib.colors import LinearSegmentedColormap
+
+    values = check_array("values", values, min_rows=1)
+    expect(values.shape == (len(rows), len(columns)) and max(values.shape) <= MAX_CELLS,
+           f"values has shape {values.shape} for {len(rows)} rows and {len(columns)} columns; "
+           f"expected these to agree, and at most {MAX_CELLS} of each")
+    expect(values.min() >= 0, f"values holds {values.min():g}; expected numbers >= 0")
+    largest = values.max(axis=1, keepdims=True)
+    slanted = max(len(str(name)) for name in columns) * len(columns) > 60
+    fig, (ax,) = new_figure(title, size=(7.2, 0.9 + 0.4 * len(rows) + 0.8 * slanted))
+    heat_map(ax, values / np.where(largest > 0, largest, 1), limits=(0, 1),
+             text=lambda row, k: form.format(values[row, k]) if values[row, k] else "0",
+             cmap=LinearSegmentedColormap.from_list("counts", ["white", BLUE]))
+    ax.set_yticks(range(len(rows)), [plain(name, limit=40) for name in rows])
+    ax.set_xticks(range(len(columns)), [plain(name, limit=14) for name in columns],
+                  rotation=35 if slanted else 0, ha="left" if slanted else "center")
+    names_above(ax)
+    for edges, draw in ((len(rows), ax.axhline), (len(columns), ax.axvline)):
+        for edge in range(edges + 1):
+            draw(edge - 0.5, color=PALE, lw=1)
+    return fig
 
 
 @figure
@@ -99,151 +114,38 @@ def parameter_map(scores: np.ndarray, betas: Sequence[float], gammas: Sequence[f
 
 
 @figure
-def attention_map(weights: np.ndarray, pieces: Sequence[str], *, title: str) -> Figure:
-    """Draw which token looks at which in one head; the most is outlined in each row.
+def overlap_rows(texts: Mapping[str, Sequence[str]], *, title: str) -> Figure:
+    """Draw texts as rows of 0 and 1 over their words; a column with two ones or more is lit.
 
     Parameters
     ----------
-    weights : array of float, shape (n, n), n <= 14; rows sum to 1: rows look, columns are looked at
-    pieces : sequence of str, shape (n,)
+    texts : mapping of name to words
+        2 to 4 texts. Columns are distinct words in order of appearance; beyond 24 they are left
+        out, words of one text first.
     """
-    weights = check_array("weights", weights, min_rows=1)
-    sums = weights.sum(axis=1)
-    worst = sums[np.abs(sums - 1).argmax()]
-    expect(abs(worst - 1) <= 1e-4, f"weights has a row that sums to {worst:.4g}; expected shares")
-    return similarity_matrix(weights, pieces, title=title, columns=list(pieces), limits=(0, 1),
-                             axis_names=("looks", "is looked at"),
-                             outlined=[(row, int(w.argmax())) for row, w in enumerate(weights)])
-
-
-@figure
-def pooling_maps(panels: Mapping[str, np.ndarray], layers: Sequence[object],
-                 poolings: Sequence[str], *, title: str, form: str = "{:.1f}") -> Figure:
-    """Draw Spearman × 100 by layer and pooling for models side by side in the same colours.
-
-    Parameters
-    ----------
-    panels : mapping of model to array, shape (layers, poolings)
-        Two or three, such as the trained model and its control; NaN where there is no score.
-        The best cell of each is outlined.
-    layers : sequence; from the input up, at most 14
-    poolings : sequence of str; at most 6
-    form : str, default "{:.1f}"; of a number
-    """
-    tables = {name: np.asarray(values, dtype=np.float64) for name, values in panels.items()}
-    shape = (len(layers), len(poolings))
-    expect(all(values.shape == shape for values in tables.values()) and shape[1] <= 6
-           and shape[0] <= MAX_CELLS,
-           f"panels holds {[values.shape for values in tables.values()]} for {shape[0]} layers "
-           f"and {shape[1]} poolings; expected tables of that shape, at most {MAX_CELLS} by 6")
-    expect(all(np.isfinite(v).any() and not np.isinf(v).any() for v in tables.values()),
-           "panels holds a table without a score, or with an infinite one; expected numbers, and "
-           "NaN where there is none")
-    fig, axes = panel_figure(title, tables, 3, least=2, limit=30,
-                             size=(7.2, 2.2 + 0.36 * len(layers)))
-    limits = tuple(edge([edge(v) for v in tables.values()]) for edge in (np.nanmin, np.nanmax))
-    for ax, table in zip(axes, tables.values(), strict=True):
-        heat_map(ax, table, lambda row, k, table=table: form.format(table[row, k])
-                 if np.isfinite(table[row, k]) else "none", limits=limits, origin="lower",
-                 outlined=[best_cell(table)])
-        ax.set_xticks(range(len(poolings)), [plain(name, limit=22).replace(", ", ",\n")
-                                             for name in poolings])
-        ax.set_yticks(range(len(layers)), [plain(layer, limit=20) if ax is axes[0] else ""
-                                           for layer in layers])
-    axes[0].set_ylabel("layer")
-    return fig
-
-
-@figure
-def neighbour_grid(rows: Mapping[str, Sequence[tuple[str, float]]], *, title: str,
-                   limits: tuple[float, float] = (0.3, 1.0),
-                   hits: Mapping[str, str] | None = None) -> Figure:
-    """Draw words with their nearest neighbours, one word a row, the colour of a cell its cosine.
-
-    Parameters
-    ----------
-    rows : mapping of word to sequence of (neighbour, cosine)
-        Nearest first, at most 10 words with equally many, at most 6, neighbours.
-    limits : (float, float), default (0.3, 1.0); of the colours
-    hits : mapping of word to neighbour, optional
-        Neighbours to be framed, where they are among those of the word.
-    """
-    expect_names("rows", rows, 10, 1, "words")
-    near, hits = list(rows.values()), hits or {}
-    n = len(near[0])
-    expect(1 <= n <= 6 and all(len(row) == n for row in near),
-           f"rows holds {[len(row) for row in near]} neighbours; expected equally many, 1 to 6")
-    framed = [(i, k) for i, (word, row) in enumerate(rows.items())
-              for k, (other, _) in enumerate(row) if hits.get(word) == other]
-    fig, (ax,) = new_figure(title, size=(7.2, 1.5 + 0.4 * len(rows)))
-    image = heat_map(ax, np.array([[cosine for _, cosine in row] for row in near]),
-                     lambda i, k: plain(near[i][k][0], limit=15), limits=limits,
-                     fontsize=10 if n <= 4 else 9, outlined=framed)
-    ax.set_yticks(range(len(rows)), [plain(word, limit=18) for word in rows])
-    ax.set_xticks(range(n), [f"{k + 1}." for k in range(n)])
-    ax.set(xlabel="nearest neighbours")
+    expect_names("texts", texts, 4, 2, "texts")
+    words = list(dict.fromkeys(word for text in texts.values() for word in text))
+    expect(words, "texts holds no words; expected at least one")
+    ones = np.array([[word in set(text) for word in words] for text in texts.values()])
+    lit = ones.sum(axis=0) > 1
+    kept = np.sort(np.argsort(~lit, kind="stable")[:MOST_WORDS])
+    fig, (ax,) = new_figure(title, size=(7.2, 1.9 + 0.42 * len(texts)))
+    for (row, k), one in np.ndenumerate(ones[:, kept]):
+        colour = "white" if not one else GREEN if lit[kept[k]] else PALE
+        ax.add_patch(rectangle(k - 0.5, row - 0.5, 1, 1, fc=colour, ec=GREY, lw=0.8))
+        ink = GREY if not one else "white" if lit[kept[k]] else BLACK
+        note(ax, str(int(one)), (k, row), color=ink, fontsize=10,
+             fontweight="bold" if one else "normal", **CENTRED)
+    label = f"{len(words)} columns, one for each distinct word"
+    ax.set(xlim=(-0.55, len(kept) - 0.45), ylim=(len(texts) - 0.45, -0.55),
+           yticks=range(len(texts)), yticklabels=[plain(name, limit=26) for name in texts],
+           xlabel=label + (f" ({len(kept)} are drawn)" if len(kept) < len(words) else ""))
     names_above(ax)
-    bar = fig.colorbar(image, ax=ax, fraction=0.035, pad=0.02)
-    bar.set_label("cosine")
-    bar.outline.set_visible(False)
-    return fig
-
-
-@figure
-def covariance_maps(panels: Mapping[str, np.ndarray], *, title: str,
-                    limit: float | None = None) -> Figure:
-    """Draw covariance matrices on one scale: 0 is white, more is orange, less is purple.
-
-    Parameters
-    ----------
-    panels : mapping of heading to array, shape (d, d)
-        One to three; of more than 64 columns the first 64 are drawn.
-    limit : float, optional; end of the scale; None: the largest entry that is drawn
-    """
-    matrices = {name: check_array(name, values, min_rows=1)[:MOST_COLUMNS, :MOST_COLUMNS]
-                for name, values in panels.items()}
-    for name, values in matrices.items():
-        expect(len(values) == values.shape[1],
-               f"panels[{name!r}] has shape {values.shape}; expected square ones")
-    fig, axes = panel_figure(title, matrices, 3, limit=24, size=(7.2, 3.4))
-    end = max(np.abs(v).max() for v in matrices.values()) if limit is None else limit
-    for ax, values in zip(axes, matrices.values(), strict=True):
-        image = ax.imshow(values, cmap="PuOr_r", vmin=-end, vmax=end, interpolation="nearest")
-        ax.set(xticks=[], yticks=[], xlabel="column")
-    axes[0].set(ylabel="column")
-    fig.colorbar(image, ax=list(axes), shrink=0.8, label="covariance")
-    return fig
-
-
-@figure
-def spy_counts(matrix: Any, *, title: str, xlabel: str = "words, most frequent first",
-               ylabel: str = "documents") -> Figure:
-    """Draw where a document-term matrix is not zero, a dot per filled cell or block of cells.
-
-    Parameters
-    ----------
-    matrix : SciPy matrix or array, shape (documents, words); best with columns sorted by frequency
-    """
-    from scipy import sparse
-
-    expect(len(np.shape(matrix)) == 2 and 0 not in np.shape(matrix),
-           f"matrix has shape {np.shape(matrix)}; expected (documents, words), >= 1 of each")
-    matrix = sparse.csr_array(matrix)
-    check_array("matrix.data", matrix.data, ndim=1)
-    seen = pooled(matrix, *SPY_CELLS) > 0
-    fig, (ax,) = new_figure(title, size=(7.2, 3.8))
-    ax.imshow(~seen, cmap="gray", vmin=0, vmax=1, aspect="auto", interpolation="nearest",
-              extent=(0, matrix.shape[1], matrix.shape[0], 0))
-    filled = matrix.count_nonzero() / (float(matrix.shape[0]) * matrix.shape[1])
-    say(ax.xaxis, count_text)
-    ax.set(xlabel=f"{xlabel} ({matrix.shape[1]:,} columns)",
-           ylabel=f"{ylabel} ({matrix.shape[0]:,} rows)")
-    text = f"{100 * filled:.0f}%" if filled > 0.1 else f"{100 * filled:.2g}%"
-    text += " of the cells are filled"
-    if seen.shape != matrix.shape:
-        text += "; a dot stands for a block with at least one"
-    ax.set_title(text, fontsize=11, fontweight="normal", color=GREY)
-    ax.spines[["top", "right"]].set_visible(True)
+    ax.xaxis.set_label_position("bottom")
+    ax.set_xticks(range(len(kept)), [plain(words[k], limit=14) for k in kept], rotation=45,
+                  ha="left", rotation_mode="anchor")
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
     return fig
 
 
@@ -255,46 +157,6 @@ def pooled(matrix: Any, rows: int, columns: int) -> np.ndarray:
     block = (cells.row.astype(np.int64) * height // n * width
              + cells.col.astype(np.int64) * width // m)
     return np.bincount(block[used], minlength=height * width).reshape(height, width)
-
-
-@figure
-def tile_map(n: int, block: int, *, title: str, programs: Sequence[int] = ()) -> Figure:
-    """Draw the upper triangle of an n x n table in tiles, each with the number of its program.
-
-    Parameters
-    ----------
-    n, block : int; at most 24 tiles of block x block per side; beyond n they are hatched: padding
-    programs : sequence of int, default (); tiles to emphasise
-    """
-    n, block = check_int("n", n, low=2), check_int("block", block)
-    side = -(-n // block)
-    expect(side <= MOST_TILES, f"n={n} in blocks of {block} makes {side} tiles per side; expected "
-                               f"<= {MOST_TILES}. Take larger blocks")
-    fig, (ax,) = new_figure(title, size=(7.2, 4.6))
-    number, whole = 0, side * block
-    for i, j in np.ndindex(side, side):
-        face = "#D9D9D9" if j < i else ORANGE if number in programs else "white"
-        ax.add_patch(rectangle(j * block, i * block, block, block, facecolor=face,
-                               edgecolor=BLACK, linewidth=1.0))
-        if j >= i:
-            note(ax, str(number), ((j + 0.5) * block, (i + 0.5) * block), fontweight="bold",
-                 zorder=4, bbox=VEIL | {"facecolor": face, "alpha": 1}, **CENTRED)
-            number += 1
-    notes = [(BLACK, "numbers: the program\nthat does the tile"),
-             (GREY, "grey: the same pairs\nonce more, never done"),
-             (VERMILLION, "dashed: i = j, no pair")]
-    if whole > n:
-        notes.append((BLUE, f"hatched: padding,\nno vector beyond {n - 1}"))
-        for place in ((n, 0, whole - n, whole), (0, n, n, whole - n)):
-            ax.add_patch(rectangle(*place, facecolor="none", edgecolor=BLUE, hatch="////",
-                                   linewidth=0))
-    ax.plot([0, n], [0, n], "--", color=VERMILLION, lw=1.5)
-    ticks = [*range(0, n, block), n]
-    ax.set(xlim=(0, whole), ylim=(whole, 0), xlabel="column j", ylabel="row i", aspect="equal",
-           xticks=ticks, yticks=ticks)
-    for k, (colour, text) in enumerate(notes):
-        ax.annotate(text, (1.05, 0.95 - 0.22 * k), xycoords="axes fraction", color=colour, va="top")
-    return fig
 
 
 @figure

@@ -17,7 +17,7 @@ from .labels import (VEIL, bytes_text, count_text, duration_text, end_labels, fr
                      in_points, line_by_line, minus, name_lines, new_figure, note, quiet_places,
                      rate_text, say, spread, x_ticks)
 from .primitives import (Columns, Curves, checked_columns, checked_curves, column, draw_lines,
-                         expect, expect_names, expect_number, grid, panel_figure, same_length)
+                         expect, expect_number, grid, same_length)
 from .style import (BLACK, BLUE, DASHES, GREEN, GREY, LINE_COLOURS, MARKERS, PURPLE, SKY,
                     VERMILLION, figure, plain, wrapped)
 
@@ -147,65 +147,6 @@ def heaps(curves: Curves, *, title: str, log: bool = False) -> Figure:
     return fig
 
 
-@figure
-def matrix_memory(sizes: Sequence[float], dense_bytes: Sequence[float],
-                  csr_bytes: Sequence[float], *, title: str, xlabel: str = "documents",
-                  memory: float = 8e9) -> Figure:
-    """Draw the bytes of a matrix stored dense and as CSR against its size, on log-log axes.
-
-    Parameters
-    ----------
-    sizes, dense_bytes, csr_bytes : array of float, shape (n,), > 0
-    xlabel : str, default "documents"; what sizes counts
-    memory : float, default 8e9; a machine's bytes, drawn as a line
-    """
-    x = column("sizes", sizes, positive=True)
-    lines = {"dense": (x, column("dense_bytes", dense_bytes, positive=True, sizes=x)),
-             "CSR": (x, column("csr_bytes", csr_bytes, positive=True, sizes=x))}
-    memory = check_float("memory", memory, low=0, open_low=True)
-    fig, (ax,) = new_figure(title)
-    ax.plot(*lines["dense"], "-s", color=VERMILLION)
-    ax.plot(*lines["CSR"], "-o", color=BLUE)
-    ax.axhline(memory, color=GREY, lw=1.5, ls=":")
-    ax.set(xscale="log", yscale="log", xlabel=f"{xlabel} (log scale)",
-           ylabel="memory (log scale)", ylim=(None, max(lines["dense"][1].max(), memory) * 4))
-    note(ax, f"a laptop: {bytes_text(memory)}", (x[0], memory), (0, 5), color=GREY)
-    say(ax.yaxis, bytes_text)
-    say(ax.xaxis, count_text)
-    ax.minorticks_off()
-    name_lines(ax, lines, form=lambda name: f"{name}\n{bytes_text(lines[name][1][-1])}",
-               colours=(VERMILLION, BLUE))
-    return fig
-
-
-@figure
-def sparsity(sizes: Sequence[float], nonzero_share: Sequence[float], *, title: str,
-             xlabel: str = "words in the vocabulary") -> Figure:
-    """Draw the share of cells that are not zero against the number of columns, on log-log axes.
-
-    Parameters
-    ----------
-    sizes : array of float, shape (n,), > 0
-    nonzero_share : array of float, shape (n,), in (0, 1]
-    xlabel : str, default "words in the vocabulary"; what sizes counts
-    """
-    x = column("sizes", sizes, positive=True)
-    share = column("nonzero_share", nonzero_share, share=True, sizes=x)
-    share = column("nonzero_share", share, positive=True)
-    fig, (ax,) = new_figure(title)
-    ax.plot(x, share, "-o", color=BLUE)
-    ax.set(xscale="log", yscale="log", xlabel=f"{xlabel} (log scale)",
-           ylabel="cells that are not 0 (log scale)", xlim=(x.min() / 1.6, x.max() * 1.6),
-           ylim=(share.min() / 2, share.max() * 2.2))
-    for k in sorted({0, len(x) // 2, len(x) - 1}):
-        text = f"{share[k]:.2g}" if share[k] < 1e-4 else f"{100 * share[k]:.2g}%"
-        note(ax, text, (x[k], share[k]), (6, 8), fontweight="bold", color=BLUE)
-    say(ax.yaxis, lambda value: f"{100 * value:g}%")
-    say(ax.xaxis, count_text)
-    ax.minorticks_off()
-    return fig
-
-
 # ---------------------------------------------------------------------------- against a size
 
 
@@ -262,98 +203,6 @@ def cost_curves(curves: Curves, *, title: str, xlabel: str, ylabel: str) -> Figu
     grid(ax)
     ax.margins(y=0.1)
     name_lines(ax, lines)
-    return fig
-
-
-@figure
-def keep_curves(frequencies: Sequence[float], curves: Columns, *, title: str,
-                words: Mapping[str, float]) -> Figure:
-    """Draw the probability that a word is kept against its share of the text, on a log axis.
-
-    Parameters
-    ----------
-    frequencies : array of float, shape (n,), in (0, 1]
-    curves : mapping of name to array, shape (n,), in [0, 1]; at most 5
-    words : mapping of word to share; words that stand on the axis
-    """
-    x = column("frequencies", frequencies, min_rows=2)
-    fig, (ax,) = new_figure(title, size=(7.2, 4.2))
-    lines = checked_columns("curves", curves, share=True, frequencies=x)
-    for k, (name, y) in enumerate(lines.items()):
-        ax.plot(x, y, color=LINE_COLOURS[k], ls="--" if k else "-", label=plain(name))
-    for word, share in words.items():
-        ax.plot([share, share], [0, 1], ":", color=GREY, lw=1)
-        ax.annotate(plain(word, limit=14), (share, 1.02), ha="center", va="bottom", fontsize=10,
-                    rotation=35, annotation_clip=False)
-    ax.set_xscale("log")
-    say(ax.xaxis, lambda share: f"{100 * share:g} %")
-    ax.minorticks_off()
-    ax.set(xlabel="share of the text (log scale)", ylabel="probability of being kept",
-           ylim=(0, 1.18), yticks=[0, 0.25, 0.5, 0.75, 1])
-    ax.legend(frameon=False, loc="lower left")
-    return fig
-
-
-@figure
-def weight_curves(counts: Sequence[float], curves: Columns, *, cells: Sequence[float],
-                  title: str) -> Figure:
-    """Draw the weight of a count on a log axis, above the share of cells with at most that count.
-
-    Parameters
-    ----------
-    counts : array of float, shape (n,), > 0, rising
-    curves : mapping of name to weights, shape (n,), in [0, 1]; at most 4
-    cells : array of float, shape (n,), in [0, 1]; share of all cells that have at most this count
-    """
-    x = column("counts", counts, min_rows=2)
-    below = column("cells", cells, share=True, counts=x)
-    lines = checked_columns("curves", curves, most=4, share=True, counts=x)
-    fig, (ax,) = new_figure(title, size=(7.2, 4.2))
-    ax.fill_between(x, below, color=SKY, alpha=0.35, lw=0)
-    ax.plot(x, below, "-", color=BLACK, lw=1, label="share of the cells with at most this count")
-    for (name, y), colour, dash in zip(lines.items(), LINE_COLOURS[1:], DASHES, strict=False):
-        ax.plot(x, y, ls=dash, color=colour, label=plain(name))
-    ax.set_xscale("log")
-    say(ax.xaxis, "{:g}".format)
-    ax.minorticks_off()
-    ax.set(xlim=(x[0], x[-1]), ylim=(0, 1.05), xlabel="count X of a pair of words (log scale)",
-           ylabel="weight f(X), or share of cells")
-    ax.legend(frameon=True, framealpha=0.9, edgecolor="none", loc="center right",
-              bbox_to_anchor=(1.0, 0.55))
-    return fig
-
-
-@figure
-def frequency_weights(curves: Curves, *, title: str,
-                      words: Mapping[str, tuple[float, float]] | None = None,
-                      highlight: str | None = None,
-                      ylabel: str = "weight of the word") -> Figure:
-    """Draw weights against word frequency, with some words standing on their curve.
-
-    Parameters
-    ----------
-    curves : mapping of name to (frequencies > 0, weights)
-        At most 5, in five colours, or at most 9 with a highlight.
-    words : mapping of word to (frequency, weight), optional
-    highlight : str, optional; the curve to be drawn in colour, the others in grey
-    """
-    most = len(LINE_COLOURS) if highlight is None else 9
-    lines = checked_curves("curves", curves, most=most, min_rows=2, positive="x")
-    if highlight is not None:
-        check_choice("highlight", highlight, tuple(curves))
-    fig, (ax,) = new_figure(title, size=(7.2, 4.2))
-    for k, (name, (x, y)) in enumerate(lines.items()):
-        pale = highlight not in (None, name)
-        colour = GREY if pale else LINE_COLOURS[k if highlight is None else 0]
-        ax.plot(x, y, "-", color=colour, lw=1 if pale else 2.5, alpha=0.6 if pale else 1.0)
-        middle = int(np.abs(y - y.max() / 2).argmin())
-        note(ax, plain(name, limit=24), (x[middle], y[middle]), (5, 5), color=colour, bbox=VEIL,
-             fontweight="normal" if pale else "bold")
-    for word, place in (words or {}).items():
-        ax.plot(*([p] for p in place), "o", color="white", mec=BLACK, mew=1.6, zorder=5)
-        note(ax, plain(word, limit=20), place, (0, -15), ha="center", bbox=VEIL, zorder=4)
-    ax.set(xscale="log", xlabel="share of all tokens, p(w) (log scale)", ylabel=ylabel,
-           ylim=(-0.13 * ax.get_ylim()[1], None))
     return fig
 
 
@@ -550,35 +399,84 @@ def singular_spectrum(curves: Columns, *, title: str) -> Figure:
 
 
 @figure
-def loss_curves(curves: Curves, levels: Mapping[str, Mapping[str, float]], *, title: str,
-                ylabel: str = "loss (nats per hidden piece)") -> Figure:
-    """Draw a loss against tokens read, a panel for each run, with lines for what needs no context.
+def training_curves(steps: Sequence[float], losses: Sequence[float], *, title: str,
+                    scores: Sequence[float | None] = (), xlabel: str = "step",
+                    score: str = "score on dev", reach: float | None = None,
+                    levels: Mapping[str, float] | None = None) -> Figure:
+    """Draw one training: its loss on the left and, where it was scored, its score on the right.
 
     Parameters
     ----------
-    curves : mapping of run to (tokens, losses); one to three; tokens > 0
-    levels : mapping of run to {name: loss}; such as chance and counts, for each run of curves
+    steps : sequence of n >= 1 float
+    losses : sequence of n float; what is not finite is left out
+    scores : sequence of n (float or None), default (); None where a step was not scored
+    score : str, default "score on dev"; what the second curve is
+    reach : float, optional; a score that its axis includes, such as the best of another training
+    levels : mapping of name to loss, optional; dashed lines beside the loss, such as that of a
+        guess
     """
-    runs = checked_curves("curves", curves, most=3, min_rows=2, positive="x")
-    expect(set(levels) == set(runs), f"levels has {shown(sorted(levels))}; expected the runs of "
-                                     f"curves: {', '.join(runs)}")
-    fig, axes = panel_figure(title, runs, 3, limit=34, name="curves")
-    for ax, (name, (x, y)) in zip(axes, runs.items(), strict=True):
-        ax.plot(x, y, "-", color=BLUE, lw=2)
-        for (level, value), dash in zip(levels[name].items(), DASHES[1:], strict=False):
-            ax.axhline(value, ls=dash, color=GREY, lw=1.4)
-            high = value > (y[0] + y[-1]) / 2             # words stand where the curve is not
-            note(ax, plain(level, limit=30), (0.98 if high else 0.02, value),
-                 (0, 3 if high else -12), xycoords=("axes fraction", "data"),
-                 ha="right" if high else "left", color=GREY, bbox=VEIL)
-        ax.set(xscale="log", xlabel="tokens read (log scale)")
-        x_ticks(ax, _powers_of_ten(x[0], x[-1]), count_text)
-    axes[0].set_ylabel(ylabel)
-    ends = [value for row in levels.values() for value in row.values()]
-    ends += [end for _, y in runs.values() for end in (y.min(), y.max())]
-    space = 0.12 * (max(ends) - min(ends))
-    for ax in axes:
-        ax.set_ylim(min(ends) - space, max(ends) + space)
+    x = column("steps", steps)
+    panels = {"loss": np.asarray(losses, dtype=np.float64)}
+    scored = np.array([math.nan if value is None else value for value in scores], dtype=np.float64)
+    if np.isfinite(scored).any():
+        panels[score] = scored
+    fig, axes = new_figure(title, size=(7.2, 3.0), panels=len(panels))
+    for ax, (name, y), colour in zip(axes, panels.items(), (VERMILLION, BLUE), strict=False):
+        same_length(steps=x, **{name: y})
+        there = np.isfinite(y)
+        ax.plot(x[there], y[there], "-", color=colour, marker="o" if there.sum() <= MANY else "",
+                ms=4)
+        heading(ax, plain(name, limit=34))
+        ax.set(xlabel=xlabel)
+        ax.margins(x=0.05, y=0.15)
+        if reach is not None and ax is not axes[0]:
+            ax.update_datalim([(x[0], reach)])
+            ax.autoscale_view()
+        grid(ax)
+        for level, at in (levels or {}).items() if ax is axes[0] else ():
+            ax.axhline(float(at), color=GREY, lw=1, ls="--")
+            note(ax, plain(level, limit=24), (x.max(), at), (0, 3), ha="right", va="bottom",
+                 color=GREY)
+        if there.any():
+            last = y[there][-1]
+            text = minus(f"{last:.1f}" if abs(last) >= 10 else f"{last:.2f}")
+            end_labels(ax, x[there][-1:], [last], [text], [colour])
+    return fig
+
+
+@figure
+def setting_curve(settings: Sequence[float], scores: np.ndarray, *, title: str, xlabel: str,
+                  ylabel: str, ours: str = "ours", paper: Mapping[float, float] | None = None,
+                  paper_name: str = "paper", log: bool = False) -> Figure:
+    """Draw scores against a setting: mean and standard deviation of seeds, and a paper's in grey.
+
+    Parameters
+    ----------
+    settings : sequence of n >= 2 float, rising; > 0 where log
+    scores : array of float, shape (n, seeds)
+    ours : str, default "ours"; the name of our line
+    paper : mapping of setting to score, optional
+    paper_name : str, default "paper"; with its table or figure
+    log : bool, default False; a log axis for the setting
+    """
+    x = column("settings", settings, min_rows=2, positive=log, rising=True)
+    y = check_array("scores", scores, ndim=2).astype(np.float64)
+    same_length(settings=x, scores=y)
+    printed = column("paper", sorted(paper or {}), min_rows=0, positive=log)
+    lines = {ours: (x, y.mean(axis=1), BLUE, "o")}
+    if len(printed):
+        lines[paper_name] = (printed, np.array([paper[at] for at in sorted(paper)]), GREY, "s")
+    fig, (ax,) = new_figure(title, size=(7.2, 3.8))
+    for across, up, colour, marker in lines.values():
+        ax.plot(across, up, "-", color=colour, marker=marker)
+    ax.errorbar(x, y.mean(axis=1), y.std(axis=1), fmt="none", ecolor=BLUE, capsize=3)
+    ax.set(xlabel=xlabel + (" (log scale)" if log else ""), ylabel=ylabel,
+           xscale="log" if log else "linear")
+    x_ticks(ax, sorted({*x, *printed}) if len({*x, *printed}) <= 8 else x)
+    ax.margins(x=0.06, y=0.15)
+    ends = np.array([(across[-1], up[-1]) for across, up, _, _ in lines.values()])
+    end_labels(ax, *ends.T, [plain(name, limit=28) for name in lines],
+               [colour for _, _, colour, _ in lines.values()])
     return fig
 
 
@@ -616,76 +514,6 @@ def loss_bounds(scales: Sequence[float], curves: Columns, *, title: str, worst: 
     return fig
 
 
-@figure
-def objective_curves(steps: Sequence[float], curves: Mapping[str, Sequence[Sequence[float]]], *,
-                     title: str, ylabel: str, dashed: Sequence[str] = (),
-                     xlabel: str = "steps") -> Figure:
-    """Draw a score over training for several objectives, a line for the mean over seeds.
-
-    One standard deviation on each side is a band.
-
-    Parameters
-    ----------
-    steps : array of float, shape (m,), rising
-    curves : mapping of objective to array, shape (seeds, m); at most 6
-    dashed : sequence of str, default ()
-        Controls, in the colour of the line whose name their own begins with, else in grey.
-    """
-    x = column("steps", steps, min_rows=2, rising=True)
-    expect_names("curves", curves, 6)
-    measured = {name: check_array(f"curves[{name!r}]", np.atleast_2d(values), columns=len(x))
-                for name, values in curves.items()}
-    fig, (ax,) = new_figure(title, size=(7.2, 4.4))
-    solid = [name for name in measured if name not in dashed]
-    looks = dict(zip(solid, zip(LINE_COLOURS, MARKERS, strict=True), strict=False))
-    means, colours = {}, []
-    for name, values in measured.items():
-        like = next((own for own in solid if name.startswith(own)), None)
-        colour, marker = looks.get(name) or ((looks[like][0], None) if like else (GREY, None))
-        mean = values.mean(axis=0)
-        sd = values.std(axis=0, ddof=1) if len(values) > 1 else 0.0
-        ax.plot(x, mean, ls="-" if name in solid else "--", color=colour, marker=marker, ms=5)
-        ax.fill_between(x, mean - sd, mean + sd, color=colour, alpha=0.15, lw=0)
-        means[name] = x, mean
-        colours.append(colour)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    grid(ax)
-    ax.margins(y=0.08)
-    name_lines(ax, means, limit=30, colours=colours)
-    return fig
-
-
-@figure
-def likelihood_and_score(steps: Sequence[float], bits: Columns, scores: Columns, *, title: str,
-                         xlabel: str = "steps of training",
-                         score_name: str = "Spearman × 100") -> Figure:
-    """Draw what training asks for, on the left, and what we want, on the right.
-
-    Parameters
-    ----------
-    steps : array of float, shape (k,), rising
-    bits : mapping of name to bits per dimension, shape (k,)
-        Lower is better; at most 5, NaN where nothing was measured.
-    scores : mapping of name to scores, shape (k,); at most 5, NaN where nothing was measured
-    score_name : str, default "Spearman × 100"
-    """
-    x = column("steps", steps, min_rows=2)
-    fig, axes = new_figure(title, size=(7.2, 4.0), panels=2)
-    panels = (("bits", bits, "bits per dimension"), ("scores", scores, score_name))
-    for ax, (name, given, label) in zip(axes, panels, strict=True):
-        expect_names(name, given, len(LINE_COLOURS), 1, "lines")
-        for k, (key, values) in enumerate(given.items()):
-            same_length(steps=x, **{f"{name}[{key!r}]": values})
-            ax.plot(x, np.asarray(values, dtype=np.float64), ls=DASHES[k], marker=MARKERS[k],
-                    ms=5, color=LINE_COLOURS[k], label=plain(key, limit=28))
-        heading(ax, label)
-        ax.set(xlabel=xlabel)
-        ax.margins(y=0.15)
-        grid(ax)
-        ax.legend(frameon=False, loc="best")
-    return fig
-
-
 # ---------------------------------------------------------------------------- machines
 
 
@@ -718,6 +546,7 @@ def memory_growth(curves: Curves, *, title: str, measured: Curves | None = None,
         note(ax, f"{plain(key)}: {bytes_text(value)}", (left, value), (0, 4), color=GREY)
     if mark is not None:
         ax.axvline(mark, color=GREY, lw=1, ls=":")
+        note(ax, f"{mark:,.0f}", (mark, ax.get_ylim()[0]), (4, 4), color=GREY)
         for k, (x, y) in enumerate(lines.values()):
             at = float(np.exp(np.interp(np.log(mark), np.log(x), np.log(y))))
             note(ax, bytes_text(at), (mark, at), (-6, 5), ha="right", fontweight="bold",
@@ -726,34 +555,6 @@ def memory_growth(curves: Curves, *, title: str, measured: Curves | None = None,
     say(ax.yaxis, bytes_text)
     ax.minorticks_off()
     name_lines(ax, {key: ([right], y[-1:]) for key, (_, y) in lines.items()}, form=line_by_line)
-    return fig
-
-
-@figure
-def error_growth(x: Sequence[float], curves: Columns, *, title: str, xlabel: str,
-                 ylabel: str = "worst relative error (log scale)") -> Figure:
-    """Draw errors of several ways to compute one thing, on a log axis.
-
-    The line at 1 says that nothing is left of the result.
-
-    Parameters
-    ----------
-    x : sequence of float, shape (k,); evenly drawn, whatever it holds
-    curves : mapping of name to errors > 0, shape (k,)
-    """
-    places = range(1, len(x) + 1)
-    lines = checked_curves("curves", {key: (places, y) for key, y in curves.items()}, most=MANY,
-                           positive="xy")
-    fig, (ax,) = new_figure(title)
-    draw_lines(ax, lines, dashes=True)
-    ax.axhline(1, color=GREY, lw=1.2, ls=":")
-    note(ax, "error as large as the value", (1, 1), (0, 4), color=GREY)
-    ax.set(yscale="log", xlabel=xlabel, ylabel=ylabel)
-    x_ticks(ax, places, lambda place: f"{x[place - 1]:g}")
-    say(ax.yaxis, lambda value: f"{value:g}" if 1e-3 <= value < 1e4
-        else f"{value:.0e}".replace("e-0", "e−").replace("e+0", "e"))
-    ax.minorticks_off()
-    name_lines(ax, lines, form=line_by_line)
     return fig
 
 

@@ -93,79 +93,6 @@ def _name_groups(ax: Axes, points: np.ndarray, groups: Mapping[str, tuple]) -> N
 
 
 @figure
-def inference_paths(points: np.ndarray, labels: Sequence[Any], paths: Panels, *, title: str,
-                    axis_names: tuple[str, str] = ("", "")) -> Figure:
-    """Draw trained documents as a faint map, and over it the way of each inferred vector.
-
-    Parameters
-    ----------
-    points : array of float, shape (n, 2); of trained documents
-    labels : sequence, shape (n,); their groups
-    paths : mapping of name to array, shape (steps, 2)
-        1 to 5, from the start to where inference ends.
-    axis_names : (str, str), default ("", "")
-    """
-    points = plane("points", points, labels=labels)
-    expect_names("paths", paths, 5)
-    ways = {name: plane(f"paths[{name!r}]", path, min_rows=2) for name, path in paths.items()}
-    fig, (ax,) = new_figure(title, size=(7.2, 5.2))
-    groups = group_looks(labels)
-    for name, (colour, marker, rows) in groups.items():
-        group_dots(ax, points[rows], colour, marker, ms=4, alpha=0.35, label=plain(name, limit=20),
-                   zorder=1)
-    for name, way in ways.items():
-        ax.plot(*way.T, "-", color="white", lw=4.5, zorder=2)
-        ax.plot(*way.T, "-", color=BLACK, lw=1.6, zorder=3)
-        ax.plot(*way[0], "o", color="white", mec=BLACK, ms=8, zorder=4)
-        ax.plot(*way[-1], "D", color=BLACK, mec="white", ms=9, zorder=5)
-        note(ax, plain(name, limit=30), way[-1], (8, 7), fontweight="bold", bbox=VEIL, zorder=6)
-    ax.set(xticks=[], yticks=[], xlabel=axis_names[0], ylabel=axis_names[1])
-    ax.margins(0.06)
-    legend_below(ax, min(5, len(groups)))
-    return fig
-
-
-@figure
-def walk_map(path: np.ndarray, places: np.ndarray, names: Sequence[str], said: Sequence[int], *,
-             title: str, by_frequency: Sequence[bool] | None = None) -> Figure:
-    """Draw a discourse that walks over a plane of words, and the word that each step says.
-
-    Parameters
-    ----------
-    path : array of float, shape (steps, 2)
-    places : array of float, shape (n, 2); of the words
-    names : sequence of str, shape (n,)
-    said : sequence of int, shape (steps,); row of the word of each step
-    by_frequency : sequence of bool, shape (steps,), optional
-        Whether the word was said only because it is frequent: such steps are dashed.
-    """
-    path = plane("path", path, min_rows=2, said=said)
-    places = plane("places", places, names=names)
-    chance = [False] * len(path) if by_frequency is None else by_frequency
-    same_length(said=said, by_frequency=chance)
-    expect(min(said) >= 0 and max(said) < len(places),
-           f"said holds {min(said)} to {max(said)}; expected rows of the {len(places)} words")
-    fig, (ax,) = new_figure(title, size=(7.2, 5.2))
-    looks = (("-", BLUE, "says a near word"), ("--", VERMILLION, "says a word for its frequency"))
-    for step, word in enumerate(said):
-        dash, colour, _ = looks[bool(chance[step])]
-        ax.plot(*zip(path[step], places[word], strict=True), dash, color=colour, lw=1.1,
-                alpha=0.8, zorder=1)
-    ax.plot(*path.T, "-", color=BLACK, lw=2.5, zorder=2, label="the discourse walks")
-    ax.plot(*path.T, "o", color=BLACK, ms=4, zorder=3)
-    for dash, colour, label in looks:
-        ax.plot([], [], dash, color=colour, label=label)
-    for place, name in zip(places, names, strict=True):
-        note(ax, plain(name, limit=16), place, bbox=VEIL, zorder=4, **CENTRED)
-    note(ax, "start", path[0], (0, -14), ha="center", color=GREY, bbox=VEIL, zorder=5)
-    ax.update_datalim(places)
-    ax.margins(0.1)
-    bare(ax, xlabel="two of the directions of word vectors")
-    legend_below(ax, 3)
-    return fig
-
-
-@figure
 def training_panels(frames: Any, labels: Sequence[Any], *, steps: Sequence[str], title: str,
                     shapes: Sequence[Any] | None = None, shown: tuple[int, int] = (0, -1),
                     axis_name: str = "position on the map") -> Figure:
@@ -295,38 +222,6 @@ def _draw_cone(ax: Axes, points: np.ndarray, mask: np.ndarray, share: float, *,
 
 
 @figure
-def cone_panels(panels: Panels, labels: Sequence[Any], *, title: str,
-                axis_names: Sequence[tuple[str, str]] = ()) -> Figure:
-    """Draw vectors as arrows from the origin on equal axes, because only angles count.
-
-    Parameters
-    ----------
-    panels : mapping of heading to array, shape (n, 2); one or two pictures of the same vectors
-    labels : sequence, shape (n,); group of each vector, at most 5 groups
-    axis_names : sequence of (str, str), default (); a pair for each panel
-    """
-    groups = group_looks(labels)
-    expect_number("labels", groups, len(LINE_COLOURS), 1, "groups")
-    fig, axes = panel_figure(title, panels, 2, size=(7.2, 4.6))
-    for k, (ax, (text, at)) in enumerate(zip(axes, panels.items(), strict=True)):
-        at = plane(f"panels[{text!r}]", at, labels=labels)
-        for name, (colour, marker, rows) in groups.items():
-            lines = np.full((3 * len(rows), 2), np.nan)       # a gap after each line
-            lines[0::3], lines[1::3] = 0, at[rows]
-            ax.plot(*lines.T, "-", color=colour, lw=0.7, alpha=0.5, zorder=1)
-            dots(ax, at[rows], marker=marker, ms=5, color=colour, mec=colour, zorder=2,
-                 label=plain(name, limit=20))
-        reach = 1.08 * float(np.abs(at).max()) or 1.0
-        x_name, y_name = axis_names[k] if k < len(axis_names) else ("", "")
-        square_view(ax, reach, xlabel=x_name, ylabel=y_name)
-        ax.plot([-reach, reach, np.nan, 0, 0], [0, 0, np.nan, -reach, reach], "-",
-                color="#BBBBBB", lw=0.8, zorder=0)
-        bare(ax)
-    legend_below(axes[0], len(groups) if sum(map(len, groups)) < 50 else 2)
-    return fig
-
-
-@figure
 def whitening_steps(panels: Panels, *, title: str, marked: Sequence[int] = ()) -> Figure:
     """Draw a cloud after each step on one scale, with its ellipse of one standard deviation.
 
@@ -360,36 +255,6 @@ def whitening_steps(panels: Panels, *, title: str, marked: Sequence[int] = ()) -
         ax.axhline(0, color=GREY, lw=0.7, zorder=0)
         ax.axvline(0, color=GREY, lw=0.7, zorder=0)
         square_view(ax, 1.15 * farthest, xticks=[], yticks=[], xlabel=FIRST)
-    axes[0].set(ylabel=SECOND)
-    return fig
-
-
-@figure
-def density_maps(panels: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]], *, title: str,
-                 most_dots: int = 500) -> Figure:
-    """Draw densities of the plane as coloured areas, with points on top.
-
-    Parameters
-    ----------
-    panels : mapping of heading to (points (n, 2), edges (k,), densities (k, k))
-        One to three. The edges are those of both axes, rising; densities go row by row of the
-        second axis.
-    most_dots : int, default 500; of many points every n-th is drawn
-    """
-    fig, axes = panel_figure(title, panels, 3, limit=34,
-                             size=(7.2, 4.2 if len(panels) < 3 else 3.2))
-    for ax, (text, (points, places, heights)) in zip(axes, panels.items(), strict=True):
-        points = plane(text, points)
-        places = column(f"edges of {text}", places, min_rows=2)
-        heights = check_array(f"densities of {text}", heights, columns=len(places),
-                              min_rows=len(places)).astype(np.float64)
-        ax.contourf(places, places, heights, levels=np.linspace(0.02, 1, 8) * heights.max(),
-                    cmap="Blues", extend="max")
-        dots(ax, points[:: 1 + len(points) // most_dots], ms=2.2, mew=0, color=VERMILLION,
-             alpha=0.7)
-        ax.set(xlim=(places[0], places[-1]), ylim=(places[0], places[-1]), aspect="equal",
-               xlabel=FIRST)
-        ax.locator_params(nbins=5)
     axes[0].set(ylabel=SECOND)
     return fig
 
@@ -525,27 +390,6 @@ def pmi_scatter(panels: Pairs, *, title: str, xlabel: str, ylabel: str) -> Figur
         _heading_r(ax, text, x, y)
         ax.set(xlabel=xlabel)
     axes[0].set(ylabel=ylabel)
-    return fig
-
-
-@figure
-def sense_shares(panels: Pairs, *, title: str) -> Figure:
-    """Draw the share of a sense in the text against its share in the vector.
-
-    Parameters
-    ----------
-    panels : mapping of heading to (shares in the text (n,), in the vector (n,)); one or two
-    """
-    panels = checked_curves("panels", panels, most=2, min_rows=2)
-    fig, axes = panel_figure(title, panels, 2, sharey=True)
-    for ax, (text, (x, y)) in zip(axes, panels.items(), strict=True):
-        ax.plot([0, 1], [0, 1], "-", color=VERMILLION, lw=1.6, label="as in the text")
-        ax.axhline(0.5, ls="--", color=GREY, lw=1.2, label="half and half")
-        ax.plot(x, y, ls="none", marker="o", ms=6, color=BLUE, alpha=0.7, mew=0)
-        _heading_r(ax, text, x, y)
-        ax.set(xlim=(0, 1), ylim=(-0.05, 1.05), xlabel="share of sense A in the text")
-    axes[0].set(ylabel="share of sense A in the vector")
-    axes[0].legend(frameon=False, loc="upper left")
     return fig
 
 
@@ -690,46 +534,6 @@ def plane_of_trainings(paths: Curves, *, title: str,
 
 
 @figure
-def polar_words(words: Sequence[str], lengths: Sequence[float], cosines: Sequence[float], *,
-                title: str) -> Figure:
-    """Draw a query and two other words with true norms and true angles to the query.
-
-    The second word stands above the query, the third below; only the angle between these two is
-    not true.
-
-    Parameters
-    ----------
-    words : sequence of 3 str; the query first
-    lengths : sequence of 3 float; norms of the vectors
-    cosines : sequence of 2 float in [-1, 1]; of the others with the query
-    """
-    lengths, cosines = column("lengths", lengths), column("cosines", cosines)
-    sizes = (len(words), len(lengths), len(cosines))
-    expect(sizes == (3, 3, 2), f"words, lengths and cosines have {sizes} values; expected 3, 3, 2")
-    expect((np.abs(cosines) <= 1).all(), f"cosines={cosines}; expected numbers in [-1, 1]")
-    angle = np.array([0.0, np.arccos(cosines[0]), -np.arccos(cosines[1])])
-    at = lengths[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    fig, (ax,) = new_figure(title, size=(7.2, 4.4))
-    for k, (place, turn, colour) in enumerate(zip(at, angle, (BLACK, BLUE, VERMILLION),
-                                                  strict=True)):
-        arrow(ax, (0, 0), place, colour, lw=2.2)
-        apart = f"{abs(np.degrees(turn)):.0f}° away, distance {np.linalg.norm(place - at[0]):.2f}"
-        side, va = (8, "bottom") if turn >= 0 else (-8, "top")
-        note(ax, plain(words[k], limit=14) + (f"\n{apart}" if k else ""), place, (8, side), va=va,
-             color=colour, bbox=VEIL, annotation_clip=False)
-        if k:
-            ax.plot(*zip(place, at[0], strict=True), ":", color=colour, lw=1.6)
-            t, r = np.linspace(0, turn, 40), 0.28 * lengths.min() * (1 + 0.2 * k)
-            ax.plot(r * np.cos(t), r * np.sin(t), "-", color=colour, lw=1.6)
-    space = 0.18 * np.ptp(at, axis=0).max()
-    low = np.minimum(at.min(axis=0), 0) - 1.5 * space
-    high = np.maximum(at.max(axis=0), 0) + 1.5 * space
-    ax.set(xlim=(low[0] + space, high[0] + 3 * space), ylim=(low[1], high[1]), aspect="equal",
-           xlabel="along the query", ylabel="across")
-    return fig
-
-
-@figure
 def offset_arrows(panels: Mapping[str, tuple[np.ndarray, np.ndarray, Sequence[str],
                                              Sequence[str]]], *, title: str) -> Figure:
     """Draw pairs of words as arrows: of one offset, all arrows of a panel would be parallel.
@@ -779,46 +583,6 @@ def _triangle(ax: Axes, corners: Sequence[str], what: str) -> None:
              va="top" if side < 0 else "bottom")
     bare(ax, aspect="equal", xlim=(-0.12, 1.12), ylim=(-0.1, 0.98),
          xlabel=f"nearer to a corner: more of that {what}")
-
-
-@figure
-def topic_simplex(topics: np.ndarray, documents: np.ndarray, *, corners: Sequence[str],
-                  names: Sequence[str], title: str, seen: np.ndarray | None = None) -> Figure:
-    """Draw topics and documents as distributions over three words, points of one triangle.
-
-    Mixtures of topics fill the inner one. [blei2003latent, Fig. 4]
-
-    Parameters
-    ----------
-    topics : array of float, shape (K, 3)
-    documents : array of float, shape (n, 3); rows sum to 1, as those of topics
-    corners : sequence of 3 str; the words
-    names : sequence of str, shape (K,); of the topics
-    seen : array of float, shape (n, 3), optional
-        Shares that were counted in each document: crosses tied to their documents.
-    """
-    topics, documents = distributions("topics", topics), distributions("documents", documents)
-    same_length(names=names, topics=topics)
-    fig, (ax,) = new_figure(title, size=(7.2, 5.4))
-    _triangle(ax, corners, "word")
-    at, places = topics @ CORNERS, documents @ CORNERS
-    ax.fill(*at.T, facecolor=SKY, alpha=0.18, edgecolor="none")
-    ax.plot(*np.vstack([at, at[:1]]).T, "--", color=BLUE, lw=1.2)
-    if seen is not None:
-        crosses = distributions("seen", seen) @ CORNERS
-        same_length(seen=crosses, documents=places)
-        for pair in zip(places, crosses, strict=True):
-            ax.plot(*np.vstack(pair).T, "-", color=GREY, lw=0.6, zorder=1)
-        dots(ax, crosses, marker="x", color=VERMILLION, ms=6, mew=1.5,
-             label="words counted in it")
-    dots(ax, places, color=BLACK, ms=4.5, label="document: mixture of topics")
-    dots(ax, at, marker="s", color=BLUE, ms=9, label="topic")
-    for place, name in zip(at, names, strict=True):
-        away = place - at.mean(axis=0)
-        note(ax, plain(name, limit=20), place, 24 * away / max(np.linalg.norm(away), 1e-9),
-             color=BLUE, bbox=VEIL, **CENTRED)
-    legend_below(ax, 3)
-    return fig
 
 
 @figure

@@ -214,10 +214,10 @@ def rectangle(x: float, y: float, width: float, height: float, **look: Any) -> A
 
 def heat_map(ax: Axes, values: np.ndarray, text: Callable[[int, int], str], *,
              limits: tuple[float, float], fontsize: float = 10, origin: str = "upper",
-             outlined: Sequence[Sequence[int]] = ()) -> AxesImage:
+             outlined: Sequence[Sequence[int]] = (), cmap: Any = "cividis") -> AxesImage:
     """A table as colours with a text in each cell; NaN stays white, some cells are outlined."""
     low, high = limits
-    image = ax.imshow(values, cmap="cividis", vmin=low, vmax=high if high > low else low + 1,
+    image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high if high > low else low + 1,
                       aspect="auto", origin=origin)
     for (row, across), value in np.ndenumerate(values):
         ink = readable_on(image.to_rgba(value)) if np.isfinite(value) else "black"

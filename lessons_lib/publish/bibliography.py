@@ -40,7 +40,8 @@ class Entry:
     fields: dict[str, str]
 
     def _surnames(self) -> list[str]:
-        return [name.split(",")[0].strip() if "," in name else name.split()[-1]
+        return [name.split(",")[0].strip() if "," in name
+                else name.split()[-1].replace("others", "et al.")
                 for name in self.fields["author"].split(" and ")]
 
     @property

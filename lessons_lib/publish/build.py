@@ -24,6 +24,7 @@ from .check import check_course, check_lesson, read_notebook
 from .clean import clean
 from .execute import CELL_TIMEOUT, RunResult
 from .frontmatter import validate
+from .glossary import GLOSSARY, glossary_page
 from .pair import notebook_of, refreshed_text
 from .problem import Problem
 from .readme_map import BEGIN, write_map
@@ -179,6 +180,7 @@ def build(ids: Sequence[str] | None = None, *, check: bool = False, scale: str =
         # a new lesson changes its neighbours' links and the map in every lesson that shows it
         for card in cards:
             _refresh(card, cards, papers, course.root)
+        _write_if_changed(course.notebooks / GLOSSARY, glossary_page(cards))
         sound = [card.id for card in wanted if not validate(card, cards, papers)]
         runs = {run.lesson: run for run in _run_and_write(course, sound, scale, timeout, on_cell)}
         readme = course.root / "README.md"

@@ -14,11 +14,13 @@ from typing import Any
 
 from ..core import DamagedFile
 from ..lesson.course import Course, LessonCard
-from .bibliography import Entry, read_bibliography
+from .bibliography import Entry
 from .code_cells import code_problems
 from .frontmatter import validate
+from .glossary import GLOSSARY, glossary_page
+from .limits import limit_problems
 from .outputs import MAX_NOTEBOOK_BYTES, output_problems
-from .pair import generated_tag, notebook_of, refreshed_text
+from .pair import notebook_of, refreshed_text
 from .problem import Problem
 from .prose import prose_problems
 from .readme_map import mapped_readme
@@ -48,7 +50,8 @@ def _pair_problems(card: LessonCard, expected: Any, stored: Any) -> list[Problem
                                                  "text's; run `lessons build`"))
     for i, (mine, wanted) in enumerate(zip(stored.cells, expected.cells, strict=False), start=1):
         here, there = ((cell.cell_type, cell.source, cell.metadata.get("tags", []),
-                          cell.metadata.get("slide")) for cell in (mine, wanted))
+                        cell.metadata.get("slide"), cell.metadata.get("jupyter"))
+                       for cell in (mine, wanted))
         if here != there:
             return [*problems, Problem(card.id, "pair", "the notebook differs from its text from "
                                                         "this cell on; run `lessons build`", i)]
@@ -65,6 +68,14 @@ def text_problems(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping
     front = [Problem(card.id, "front matter", message) for message in validate(card, cards, papers)]
     return front + prose_problems(card, notebook, papers,
                                   folder=card.path.parent) + code_problems(card, notebook)
+
+
+def _stored(card: LessonCard) -> Any:
+    """The committed notebook, or None where it cannot be read: the check names that."""
+    try:
+        return read_notebook(card.notebook)
+    except (OSError, DamagedFile):
+        return None
 
 
 def check_lesson(card: LessonCard, cards: Sequence[LessonCard],
@@ -86,6 +97,7 @@ def check_lesson(card: LessonCard, cards: Sequence[LessonCard],
     """
     expected = notebook_of(card, cards, papers)
     problems = text_problems(card, cards, papers, expected)
+    problems += limit_problems(card, expected, _stored(card))
     if refreshed_text(card, expected) != card.path.read_text("utf-8"):
         problems.append(Problem(card.id, "pair", f"the generated cells of {card.path.name} are out "
                                                  "of date; run `lessons build`"))
@@ -114,17 +126,15 @@ def check_course(course: Course) -> list[Problem]:
     list of Problem
     """
     cards, problems = course.cards(), []
-    papers = read_bibliography(course.notebooks / "references.bib")
     numbers = [card.number for card in cards]
     for card in cards:
         if numbers.count(card.number) > 1:
             problems.append(Problem(card.id, "course", f"number {card.number:02d} is used "
                                                        f"{numbers.count(card.number)} times"))
-    tags = {generated_tag(cell) for card in cards
-            for cell in notebook_of(card, cards, papers).cells}
-    if any(card.terms for card in cards) and "glossary" not in tags:
-        problems.append(Problem("course", "glossary", 'lessons define terms, but no lesson has a '
-                                'text cell tagged "glossary" that lists them'))
+    glossary = course.notebooks / GLOSSARY
+    if not glossary.exists() or glossary.read_text("utf-8") != glossary_page(cards):
+        problems.append(Problem(GLOSSARY, "glossary", "it is missing or out of date; run `lessons "
+                                                      "build`"))
     readme = course.root / "README.md"
     try:
         if not readme.exists() or mapped_readme(readme, cards) != readme.read_text("utf-8"):

@@ -9,12 +9,13 @@ README.md of ``figures/``.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..core import DataMissing, write_text
 from ..lesson.course import Course
 from ..reproduce import Record, entries, headline
-from ..reproduce.entry import Entry, called
+from ..reproduce.entry import CONTROL_TOO, FAILS, NO_CONTROL, Entry, called
 from ..reproduce.recorded import read_record
 from .bibliography import read_bibliography
 
@@ -28,6 +29,11 @@ the papers', so directions count and levels do not. Printed and measured numbers
 the places that both have, if no name says otherwise;
 each record (`.json`) holds all of them, with settings, seed, machine and date. A claim that fails \
 says why, as far as it is known.
+
+The *control* of an encoder has its form and random numbers for weights; what is trained, it is \
+trained in the same way; where there is no encoder, the record says what its control is. A claim \
+**holds** where the control refutes it. One that holds *for the control too* may be true, but is \
+no evidence for pre-training, or for what is said to be the cause.
 """
 
 
@@ -50,8 +56,7 @@ def gallery(folder: Path, course: Course | None = None) -> str:
                           "first, or name another folder by --out")
     rows = [f"| [{entry.id}](#{entry.id}) | {_cell(papers.get(entry.paper, entry.paper))}, "
             f"{_cell(entry.item)} | {record.scale} | {record.verdict} |" for entry, record in shown]
-    held = sum(not record.failed for _, record in shown)
-    parts = [INTRODUCTION, f"All claims hold in {held} of {len(shown)}.\n",
+    parts = [INTRODUCTION, f"{_summary([record for _, record in shown])}\n",
              "| id | paper | scale | claims |", "|---|---|---|---|", *rows, ""]
     for lesson in dict.fromkeys(entry.lesson for entry, _ in shown):
         head = lesson
@@ -70,6 +75,18 @@ def write_gallery(folder: Path, course: Course | None = None) -> Path:
     return path
 
 
+def _summary(records: Sequence[Record]) -> str:
+    """How many records and claims hold, hold for the control too, and fail."""
+    clear = sum(not record.failed and not record.control_too for record in records)
+    level = sum(not record.failed and bool(record.control_too) for record in records)
+    verdicts = [verdict for record in records for verdict in record.verdicts.values()]
+    too, failed, bare = (verdicts.count(name) for name in (CONTROL_TOO, FAILS, NO_CONTROL))
+    return (f"All claims hold in {clear} of {len(records)}; in {level} more all hold, some of them "
+            f"for the control too. Of {len(verdicts)} claims {len(verdicts) - too - failed} hold "
+            f"({bare} of these are about a row without a control), {too} hold for the control too, "
+            f"and {failed} fail.")
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
@@ -78,8 +95,8 @@ def _section(entry: Entry, record: Record, paper: str) -> str:
     """One entry: heading, picture, printed beside measured, claims, reason, what differs."""
     printed, measured = headline(entry, record)
     alt = called(entry.alt, record.settings)
-    claims = [f"- {'holds' if held else '**fails**'}: {called(text, record.settings)}"
-              for text, held in sorted(record.claims.items())]
+    claims = [f"- {f'**{word}**' if text in record.failed else word}: "
+              f"{called(text, record.settings)}" for text, word in sorted(record.verdicts.items())]
     return "\n".join(filter(None, (
         f'<a id="{entry.id}"></a>\n', f"### {paper}, {entry.item}\n",
         f"![{alt}]({record.picture.name})\n" if record.picture else "",

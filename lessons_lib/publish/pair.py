@@ -1,26 +1,30 @@
 """One lesson, two files: MyST text that people edit, and a notebook that the build writes. Both
 hold the same cells.
 
-The text is the source. The build fills four kinds of cells from front matter, marked by a tag:
+The text is the source. The build fills three kinds of cells from front matter, marked by a tag:
 ``opening`` (title, question, table), ``closing`` (papers, previous and next lesson), and, where a
-lesson asks for them, ``map`` (all lessons) and ``glossary`` (all terms). They are written back into
-the text, so that either file can be read and synchronised alone. Used by ``lessons build``.
+lesson asks for it, ``map`` (all lessons). They are written back into the text, so that either file
+can be read and synchronised alone. Used by ``lessons build``.
 """
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core import DamagedFile
 from ..lesson.course import LessonCard, split_front_matter
 from .bibliography import Entry
+from .folds import fold, unfold
+from .glossary import GLOSSARY
 
 __all__ = ["GENERATED", "generated_cells", "generated_tag", "lesson_table", "notebook_of",
            "refreshed_text"]
 
-GENERATED = ("opening", "closing", "map", "glossary")
+GENERATED = ("opening", "closing", "map")
 FORMAT = "md:myst"
 # The filter keeps the lesson's front matter when JupyterLab saves the pair, and leaves out version
 # numbers, which change with every upgrade.
@@ -52,14 +56,21 @@ def _cell_text(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def _shortly(names: Iterable[str]) -> str:
+    """Each name once, with the number of papers that bear it."""
+    return " · ".join(name if n == 1 else f"{name} ({n} papers)"
+                      for name, n in Counter(names).items())
+
+
 def _opening(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[str, Entry]) -> str:
     needs = ", ".join(_link(cards[need]) for need in card.needs if need in cards)
     read, run = (f"{(n := card.minutes.get(kind, 0)):g} minute{'' if n == 1 else 's'}"
                  for kind in ("read", "run"))
     rows = {"You will": " · ".join(card.you_will), "You need": needs or "nothing but curiosity",
             "Time": f"{read} to read, {run} to run",
-            "Papers": " · ".join(papers[p].short for p in card.papers if p in papers) or "none",
-            "Library": " · ".join(f"`lessons_lib.{name}`" for name in card.uses)}
+            "Papers": _shortly(papers[p].short for p in card.papers if p in papers) or "none",
+            "Library": " · ".join(f"`lessons_lib.{name}`" for name in card.uses),
+            "Terms": f"[Glossary]({GLOSSARY})"}
     table = "\n".join(f"| **{head}** | {_cell_text(text)} |" for head, text in rows.items())
     return f"# {_label(card)}\n\n**{card.question}**\n\n| | |\n|---|---|\n{table}"
 
@@ -92,13 +103,8 @@ def generated_cells(card: LessonCard, cards: Sequence[LessonCard],
                     papers: Mapping[str, Entry]) -> dict[str, str]:
     """The text of every cell that the build fills, by tag."""
     known = {c.id: c for c in cards}
-    terms = sorted(((str(term), str(text), c) for c in cards for term, text in c.terms.items()),
-                   key=lambda entry: (entry[0].lower(), entry[2].number))
-    rows = [f"| **{_cell_text(term)}** | {_cell_text(text)} | [{c.number:02d}]({c.stem}.ipynb) |"
-            for term, text, c in terms]
-    glossary = "\n".join(["| term | meaning | lesson |", "|---|---|---|", *rows])
     return {"opening": _opening(card, known, papers), "closing": _closing(card, known, papers),
-            "map": lesson_table(cards), "glossary": glossary}
+            "map": lesson_table(cards)}
 
 
 def generated_tag(cell: Any) -> str | None:
@@ -149,6 +155,8 @@ def notebook_of(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[s
     opening, closing = (new_markdown_cell(texts[tag], metadata={"tags": [tag]})
                         for tag in ("opening", "closing"))
     notebook.cells = [opening, *body, closing]
+    unfold(notebook)
+    fold(notebook)
     return notebook
 
 
@@ -168,6 +176,8 @@ def refreshed_text(card: LessonCard, notebook: Any) -> str:
     """
     import jupytext
 
+    notebook = copy.deepcopy(notebook)
+    unfold(notebook)
     header, _ = split_front_matter(card.path.read_text("utf-8"))
     _, body = split_front_matter(jupytext.writes(notebook, fmt=FORMAT))
     return _with_header(header, body)

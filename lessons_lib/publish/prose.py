@@ -7,6 +7,7 @@ per finding. Used by ``lessons build``.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,9 +20,10 @@ from .bibliography import Entry
 from .pair import generated_tag
 from .problem import Problem
 
-__all__ = ["ALT", "IMG", "headings", "prose_problems"]
+__all__ = ["ALT", "IMG", "headings", "n_words", "plain_words", "prose_problems"]
 
 MAX_WORDS = 5000
+LAST_HEADINGS = ("told in one table", "ten questions", "exercises")
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[`~]*\s*?$", re.DOTALL | re.MULTILINE)
 NO_PROSE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)|\$\$.+?\$\$|\$[^$\n]+\$|<!--.*?-->", re.DOTALL)
 HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$", re.MULTILINE)
@@ -35,6 +37,16 @@ ALT = re.compile(r"\balt\s*=\s*[\"'][^\"']+")
 
 def _without_code(text: str) -> str:
     return NO_PROSE.sub(" ", FENCE.sub(" ", text))
+
+
+def plain_words(text: str) -> str:
+    """A text without code, formulas, comments and the targets of links."""
+    return _without_code(LINK.sub(r"\2", text))
+
+
+def n_words(text: str) -> int:
+    """How many words a text has."""
+    return len(WORD.findall(plain_words(text)))
 
 
 def _text_cells(notebook: Any, *, written: bool = False) -> Iterator[tuple[int, Any]]:
@@ -55,15 +67,15 @@ Findings = Iterator[tuple[str, str, int | None]]
 
 
 def _word_findings(notebook: Any) -> Findings:
-    n_words = 0
+    total = 0
     for i, cell in _text_cells(notebook, written=True):
-        text = _without_code(LINK.sub(r"\2", cell.source))
-        n_words += len(WORD.findall(text))
+        text = plain_words(cell.source)
+        total += n_words(cell.source)
         for match in FORBIDDEN.finditer(text):
             yield "plain words", (f"“{match[0]}” tells the reader that this should be easy; leave "
                                   "it out"), i
-    if n_words > MAX_WORDS:
-        yield "length", f"{n_words:,} words of text; at most {MAX_WORDS:,}", None
+    if total > MAX_WORDS:
+        yield "length", f"{total:,} words of text; at most {MAX_WORDS:,}", None
 
 
 def _heading_findings(card: LessonCard, notebook: Any) -> Findings:
@@ -78,15 +90,20 @@ def _heading_findings(card: LessonCard, notebook: Any) -> Findings:
             yield "headings", f"heading “{text}” stands twice; links to it are ambiguous", i
         seen.add(text.lower())
         before = level
-    missing = [name.capitalize() for name in ("exercises", "summary") if name not in seen]
+    missing = [name.capitalize() for name in LAST_HEADINGS if name not in seen]
     if card.number > 0 and missing:
         yield "headings", " and ".join(f"no heading {name!r}" for name in missing), None
 
 
 def _anchors(path: Path) -> set[str]:
     """The anchors of a lesson's headings in every form of JupyterLab and GitHub, in lower case."""
-    text = path.with_suffix(".md") if path.with_suffix(".md").is_file() else path
-    names = [match[2] for match in HEADING.finditer(FENCE.sub(" ", text.read_text("utf-8")))]
+    source = path.with_suffix(".md")
+    if source.is_file():
+        text = source.read_text("utf-8")
+    else:                                        # a notebook without a text: the glossary
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        text = "\n\n".join("".join(cell["source"]) for cell in cells)
+    names = [match[2] for match in HEADING.finditer(FENCE.sub(" ", text))]
     return {form.lower().replace(" ", "-") for name in names
             for form in (name, re.sub(r"[^\w\s-]", "", name))}
 

@@ -26,7 +26,7 @@ def lay_out(home: Path, course: Path) -> list[str]:
     """
     lessons, link = home / "lessons", home / "course"
     lessons.mkdir(parents=True, exist_ok=True)
-    paths = [path for pattern in ("[0-9][0-9]_*.ipynb", "[!.]*/*.ipynb")
+    paths = [path for pattern in ("[0-9][0-9]_*.ipynb", "glossary.ipynb", "[!.]*/*.ipynb")
              for path in sorted((course / "notebooks").glob(pattern))]
     fresh = [name for path in paths
              if not os.path.lexists(lessons / (name := path.relative_to(course / "notebooks")))]

@@ -5,20 +5,32 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core import (DamagedFile, check_choice, check_float, check_int, existing_path, read_json,
-                     write_json)
+from ...core import (DamagedFile, check_choice, check_float, check_int, checked_path,
+                     existing_path, read_json, write_json)
 from ...lesson.course import SCALES
 
-__all__ = ["SPAWNERS", "Hub", "read_hub"]
+__all__ = ["SPAWNERS", "Hub", "check_new_names", "read_hub"]
 
 SPAWNERS = ("simple", "docker")
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+# Of accounts that Linux, macOS and programs make for themselves, here or on the machine of the hub.
+OF_SYSTEMS = frozenset([
+    "adm", "admin", "administrator", "apache", "avahi", "backup", "bin", "daemon", "dbus",
+    "debian", "docker", "ec2-user", "ftp", "games", "gnats", "guest", "halt", "httpd", "hub",
+    "irc", "jovyan", "jupyter", "jupyterhub", "list", "localhost", "lp", "mail", "man",
+    "messagebus", "mongodb", "mysql", "news", "nfsnobody", "nginx", "nobody", "nogroup", "ntp",
+    "operator", "polkitd", "postfix", "postgres", "proxy", "redis", "root", "service", "shutdown",
+    "sshd", "staff", "sudo", "sync", "sys", "syslog", "system", "systemd-network",
+    "systemd-resolve", "systemd-timesync", "toor", "tss", "ubuntu", "users", "uucp", "vagrant",
+    "wheel", "www", "www-data"])
 HERE = ("127.0.0.1", "::1", "localhost")
 FILE = "hub.json"
+FIRST_PERSON, NOBODY = 500, 65534                # ids of people's accounts lie between
 
 
 @dataclass(frozen=True)
@@ -75,7 +87,10 @@ class Hub:
                              "hub at 127.0.0.1 behind a web server that speaks HTTPS")
         for name in ("certificate", "key", "data", "models"):
             if (given := getattr(self, name)) is not None:
-                existing_path(given)
+                there = existing_path(given, name=name)
+                if there.is_dir() != (name in ("data", "models")):
+                    kind = "a file" if name in ("certificate", "key") else "a folder"
+                    raise ValueError(f"{name}={str(given)!r} is something else; expected {kind}")
                 # Absolute, for the hub reads its settings in a folder of its own; links stay, for a
                 # renewed certificate is another file behind one.
                 object.__setattr__(self, name, os.path.abspath(Path(given).expanduser()))
@@ -94,12 +109,26 @@ class Hub:
         return path
 
 
+def check_new_names(names: Iterable[str]) -> None:
+    """Raise ValueError for names that belong to the system, here or elsewhere; hubs that have one
+    already are read."""
+    own = set(OF_SYSTEMS)
+    if os.name == "posix":
+        import pwd
+
+        own |= {user.pw_name for user in pwd.getpwall() if not FIRST_PERSON <= user.pw_uid < NOBODY}
+    if taken := sorted(set(names) & own):
+        raise ValueError(f"names holds {', '.join(map(repr, taken[:5]))}, which "
+                         f"{'is' if len(taken) == 1 else 'are'} of the system; expected names of "
+                         f"people. Choose others, such as {taken[0]}-1")
+
+
 def read_hub(folder: str | os.PathLike) -> tuple[Hub, dict[str, Any]]:
     """Settings and hashed passwords of a hub's folder.
 
     Raises FileNotFoundError, DamagedFile, or as `Hub` does.
     """
-    values = read_json(existing_path(Path(folder) / FILE))
+    values = read_json(existing_path(checked_path(folder, "folder") / FILE))
     known = {field.name for field in dataclasses.fields(Hub)}
     if (not isinstance(values, dict) or not isinstance(values.get("accounts"), dict)
             or set(values) - known - {"accounts"}):

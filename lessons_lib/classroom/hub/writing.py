@@ -16,14 +16,15 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ...core import PROJECT, BackendUnavailable, atomic_folder, existing_path
+from ...core import PROJECT, BackendUnavailable, atomic_folder, checked_path, existing_path
+from ...core.files import writing
 from ...lesson.course import Course
 from ...locking import extra_lock, install_line, pins_of
 from ...npm import npm_missing
 from ..assignment import names_in
 from .accounts import new_accounts
 from .configuring import COURSE, FIRST, INSIDE, environment_of
-from .settings import Hub, read_hub
+from .settings import Hub, check_new_names, read_hub
 from .sizing import measured
 
 __all__ = ["draw_passwords", "hub_missing", "names_from", "start_command", "update_course",
@@ -43,8 +44,9 @@ VOLUMES = """\
 FILES = Path(__file__).with_name("files")
 # What the course brings, by name: beside it may lie solved notebooks, sets with other owners, and
 # whatever else is nobody's business.
-BROUGHT = ("notebooks/references.bib", "data/README.md", "data/manifest.toml",
-           "data/publishers.toml", "data/leaderboard.json", "data/course_*.tsv",
+BROUGHT = ("notebooks/references.bib", "notebooks/glossary.ipynb", "data/README.md",
+           "data/manifest.toml", "data/publishers.toml", "data/leaderboard.json",
+           "data/course_*.tsv",
            "data/benchmarks/*.csv", "data/benchmarks/*.json", "data/models/lesson-*/*",
            "data/vectors/*.tsv", "data/vectors/*.json", "data/vectors/*.safetensors",
            "data/vectors/*.xz", "figures/README.md", "figures/*.svg", "figures/*.png",
@@ -84,10 +86,13 @@ def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
     """Write the folder of a hub, whole or not at all, and return name -> password; they lie in
     ``passwords.csv`` too.
 
-    Raises ValueError for a folder that is there already.
+    Raises ValueError for a folder that is there already, and for names of the system.
     """
-    target = Path(folder)
-    if target.exists():
+    target = checked_path(folder, "folder")
+    check_new_names((hub.teacher, *hub.students))
+    with writing(target):
+        exists = target.exists()
+    if exists:
         raise ValueError(f"folder={str(target)!r} exists; expected a new one. To change a hub, "
                          "edit its hub.json; a new term gets a new folder")
     passwords, accounts = new_accounts([hub.teacher, *hub.students])
@@ -151,7 +156,8 @@ def draw_passwords(folder: str | os.PathLike, names: Sequence[str]) -> dict[str,
     """
     place, (hub, accounts) = Path(folder), read_hub(folder)
     known = {hub.teacher, *hub.students}
-    late = (name for name in names if name not in known)
+    late = [name for name in names if name not in known]
+    check_new_names(late)
     grown = dataclasses.replace(hub, students=(*hub.students, *late))
     if not names or len(set(names)) < len(names):
         raise ValueError(f"names holds {len(names)} names, {len(names) - len(set(names))} of them "

@@ -2,10 +2,12 @@
 
 The rule: the question opens the deck; each cell with a picture is a slide, with its section, the
 finding of its alt text, and the last "Predict" as a question before it; a section without a picture
-shows its first displayed formula; the summary and the formula to keep close. Other text goes to the
-speaker's notes. The mark is ``slide`` in the metadata of a cell: ``:slide: Rare words are longer.``
-gives the sentence, ``:slide: false`` leaves the cell out, and on a cell that the rule passes over
-it makes a slide of its picture, table, printed text or formula.
+shows its first displayed formula; the summary and the formula to keep close. The output of a cell
+tagged ``hide-output`` is a slide, too, and appears after its question, which a cell before it
+asked. Other text goes to the speaker's notes; folded text and checks are left out. The mark is
+``slide`` in the metadata of a cell: ``:slide: Rare words are longer.`` gives the sentence,
+``:slide: false`` leaves the cell out, and on a cell that the rule passes over it makes a slide of
+its picture, table, printed text or formula.
 """
 
 from __future__ import annotations
@@ -16,17 +18,21 @@ from typing import Any
 
 from ...core import DamagedFile
 from ...lesson.course import LessonCard
+from ..folds import is_optional, tags_of, without_details
 from ..pair import generated_tag
 from .outputs import alt_text, is_picture
 
 __all__ = ["MAX_SLIDES", "Slide", "blocks", "deck"]
 
 MAX_SLIDES = 20
-LAST_SECTIONS = ("exercises", "papers")                       # hold no slides
+LAST_SECTIONS = ("exercises", "papers", "ten questions")      # hold no slides
+SUMMARIES = ("summary", "told in one table")
+ASK = "What do you expect?"                                   # before an answer nobody asked for
 BLOCK = re.compile(r"```.*?```|\$\$.*?\$\$|(?:(?!\n\s*\n|```|\$\$).)+", re.DOTALL)
 HEADING = re.compile(r"#{2,6}\s+(.+)")
 PREDICT = re.compile(r"\*\*Predict[^*]*\*\*")
-LIST = re.compile(r"(?:\d+\.|[-*])\s")
+ANSWER = re.compile(r"\*\*The answer")
+LIST = re.compile(r"(?:\d+\.|[-*|])\s")                     # or a table
 LAST_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*`$])")
 
 
@@ -69,6 +75,12 @@ def _shown(cell: Any, *, marked: bool) -> Any:
     return shown[-1] if shown else None
 
 
+def _said(cell: Any, pattern: re.Pattern) -> str:
+    """What a code cell displays that begins so: the question of a prediction, or its answer."""
+    texts = ("".join(output.get("data", {}).get("text/markdown", "")) for output in cell.outputs)
+    return next((text for text in texts if pattern.match(text)), "")
+
+
 @dataclass
 class _Reader:
     """Goes through the cells; keeps the section, a formula and a question in waiting."""
@@ -78,7 +90,8 @@ class _Reader:
     heading: str = ""
     section: int = 0  # number of slides when the section began
     formula: Slide | None = None
-    question: str = ""
+    question: str = ""  # of the text: for the next picture
+    asked: str = ""  # by a code cell: for the next folded output, in this section or a later one
     before: str = ""  # the paragraph before a formula says what it is
 
     def open(self, heading: str) -> None:
@@ -99,13 +112,13 @@ class _Reader:
 
     def read_text(self, number: int, cell: Any) -> None:
         mark, formula = cell.metadata.get("slide"), None
-        for block in blocks(cell.source):
+        for block in blocks(without_details(cell.source)):
             if heading := HEADING.match(block):
                 self.open(heading[1])
                 block = block[heading.end() :].strip()
             if not block or self.heading.lower() in LAST_SECTIONS:
                 continue
-            if self.heading.lower() == "summary":
+            if self.heading.lower() in SUMMARIES:
                 self._read_summary(number, block)
             elif block.startswith("$$"):
                 last = LAST_SENTENCE.split(" ".join(self.before.split()))[-1]
@@ -134,15 +147,20 @@ class _Reader:
 
     def read_code(self, number: int, cell: Any) -> None:
         mark = cell.metadata.get("slide")
-        output = None if mark is False else _shown(cell, marked=bool(mark))
+        if is_optional(cell) or mark is False:
+            return
+        folded = "hide-output" in tags_of(cell)
+        output = _shown(cell, marked=bool(mark) or folded)
         if mark and output is None:
             raise DamagedFile(f"lesson {self.lesson}: cell {number + 1} is marked as a slide and "
                               "has no output to show; take the mark away")
-        if output is None or self.heading.lower() in LAST_SECTIONS:
+        answer, asked = _said(cell, ANSWER) if folded else "", self.asked if folded else ""
+        self.asked = _said(cell, PREDICT) or (self.asked if not folded else "")
+        if not (output or answer) or self.heading.lower() in LAST_SECTIONS:
             return
-        sentence = mark if isinstance(mark, str) else _finding(alt_text(output))
+        sentence = mark if isinstance(mark, str) else answer or _finding(alt_text(output))
         self.slides.append(Slide(self.heading, number, sentence=sentence, output=output,
-                                 question=self.question))
+                                 question=asked or self.question or (ASK if folded else "")))
         self.question = ""
 
 

@@ -15,12 +15,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...core import BackendUnavailable, ProgramFailed, available_cores
+from ...core import BackendUnavailable, ProgramFailed, available_cores, write_text
+from ...datasets import load
 from ...lesson.course import Course
 from .assets import THEME, check_installed, check_out, keep
 from .pages import page_problems
 from .printing import print_missing, print_pages
-from .sources import write_sources
+from .sources import SENTENCE_PAGE, model_folder, write_sources
 
 __all__ = ["Site", "build_site"]
 
@@ -77,7 +78,12 @@ def build_site(out: Path, *, course: Course | None = None, pdf: bool = False) ->
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         sources, made = Path(folder, "sources"), Path(folder, "site")
         write_sources(sources, course)
-        problems = _sphinx(sources, made) + [str(problem) for problem in page_problems(made)]
+        warnings = _sphinx(sources, made)
+        if model := model_folder(course):
+            from .sentence_page import sentence_page         # here, not above: it loads torch
+
+            write_text(made / SENTENCE_PAGE, sentence_page(model, load("course-sts")))
+        problems = warnings + [str(problem) for problem in page_problems(made)]
         keep(made, out, "site")
     printed = (print_pages([out / "notebooks" / f"{card.stem}.html"
                             for card in course.cards()], out / "pdf") if pdf else [])

@@ -26,13 +26,13 @@ from .deck import Slide, deck
 from .outputs import Pictures, is_picture
 from .pages import page_problems
 
-__all__ = ["build_slides", "live_notebook"]
+__all__ = ["build_slides", "live_notebook", "rendered", "renderer"]
 
 INNER_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https://)[^)]*\)")
 LIVE = "live"
 
 
-def _renderer() -> Any:
+def renderer() -> Any:
     """Markdown with formulas, which come out in the brackets that MathJax looks for."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -45,7 +45,7 @@ def _renderer() -> Any:
                       {"html": False}).enable("table").use(dollarmath_plugin, renderer=formula)
 
 
-def _rendered(text: str, markdown: Any) -> str:
+def rendered(text: str, markdown: Any) -> str:
     """Markdown as HTML; links between files become plain words: a deck travels alone."""
     return markdown.render(INNER_LINK.sub(r"\1", text)).strip()
 
@@ -53,12 +53,12 @@ def _rendered(text: str, markdown: Any) -> str:
 def _section(slide: Slide, first: bool, pictures: Pictures, markdown: Any) -> str:
     """One slide as a ``<section>``: what answers a question appears at the next key."""
     def block(kind: str, text: str) -> str:
-        return f'<div class="{kind}">{_rendered(text, markdown)}</div>' if text else ""
+        return f'<div class="{kind}">{rendered(text, markdown)}</div>' if text else ""
 
     level, output = "h1" if first else "h2", slide.output
     if output is None:
         kind = "body formula" if slide.body.startswith("$") else "body"
-        content = f'<div class="{kind}">{_rendered(slide.body, markdown)}</div>'
+        content = f'<div class="{kind}">{rendered(slide.body, markdown)}</div>'
     elif is_picture(output):
         content = pictures.html(output)
     elif output.output_type == "stream":
@@ -66,7 +66,7 @@ def _section(slide: Slide, first: bool, pictures: Pictures, markdown: Any) -> st
     else:
         content = f'<div class="output">{output.data["text/html"]}</div>'
     question = block("question", slide.question)
-    notes = "\n".join(_rendered(note, markdown) for note in slide.notes)
+    notes = "\n".join(rendered(note, markdown) for note in slide.notes)
     return (f'<section><div class="frame"><{level}>{markdown.renderInline(slide.heading)}</{level}>'
             f'{question}<div class="shown{" fragment" if question else ""}">'
             f'{block("sentence", slide.sentence)}{content}</div></div>'
@@ -138,7 +138,7 @@ def build_slides(ids: Sequence[str] | None, out: Path, *,
     check_installed()
     check_out(out, "slides")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        made, markdown = Path(folder, "slides"), _renderer()
+        made, markdown = Path(folder, "slides"), renderer()
         copy_scripts(made / "scripts", "plotly", "mathjax", "reveal")
         for name in ("slides.css", "slides.js", "figures.js"):
             shutil.copy(THEME / name, made / "scripts")

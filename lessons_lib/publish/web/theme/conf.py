@@ -28,3 +28,14 @@ html_theme_options = {"use_download_button": False, "use_fullscreen_button": Fal
                       "show_toc_level": 2, "use_source_button": False, "home_page_in_toc": True,
                       "show_navbar_depth": 1, "navigation_with_keys": False, "navbar_start": [],
                       "navbar_center": [], "navbar_end": [], "navbar_persistent": []}
+
+
+def _name_folds_by_their_text(app, page, template, context, doctree):
+    """Take away the label that myst-nb gives each fold: a screen reader says what is written."""
+    if "body" in context:
+        context["body"] = context["body"].replace(' aria-label="Toggle hidden content"', "")
+
+
+def setup(app):
+    """Sphinx calls it: pages are mended as they are made."""
+    app.connect("html-page-context", _name_folds_by_their_text)

@@ -1,0 +1,121 @@
+"""The reader's own text in, a picture or a table out, at once.
+
+The result for the default text is an ordinary output that is committed; in a live kernel, text
+boxes stand above it, and it follows a pause in the typing. What cannot be shown is said in a
+sentence. Used by ``lesson.try_it``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import shown
+from .explore import Draw, bound, drawer, put_in_place, widgets_work
+from .figures import save_figure
+
+__all__ = ["Pause", "complaint", "try_it"]
+
+MAX_CHARS = 2000
+PAUSE_SECONDS = 0.15                             # with the drawing, the answer comes in 0.3
+LONG_DEFAULT = 80                                # a longer default gets a box of several lines
+HOW_TO_START = ("*Your own text:* start the notebook with `python -m lessons_lib lab`, run the "
+                "cells, and type.")
+NO_RESULT = "The model knows none of these words. Try others."
+
+
+class Pause:
+    """Calls a function once calls pause: a new call drops the one that waits."""
+
+    def __init__(self, function: Callable[[], None]):
+        self._function, self._waiting = function, None
+
+    def __call__(self, *_: Any) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:                     # no loop to wait in: plain Python
+            self._function()
+            return
+        if self._waiting is not None:
+            self._waiting.cancel()
+        self._waiting = loop.call_later(PAUSE_SECONDS, self._function)
+
+
+def complaint(boxes: Sequence[str], texts: Sequence[str]) -> str:
+    """Why texts cannot be shown, in a sentence for the reader; "" where they can."""
+    for box, text in zip(boxes, texts, strict=True):
+        if not text.strip():
+            return f"Type something into “{box}”."
+        if len(text) > MAX_CHARS:
+            return (f"“{box}” holds {len(text):,} characters; at most {MAX_CHARS:,} are shown. "
+                    "Take a shorter text.")
+    return ""
+
+
+def _widget(box: str, default: str) -> Any:
+    import ipywidgets as w
+
+    long = len(default) > LONG_DEFAULT or "\n" in default
+    return (w.Textarea if long else w.Text)(
+        value=default, placeholder=f"type here: {box}", description=box,
+        style={"description_width": "initial"}, layout={"width": "95%"})
+
+
+def _answer(draw: Draw, boxes: Sequence[str], texts: Sequence[str]) -> tuple[dict, dict]:
+    """What is displayed for a reader's texts: the drawing, or a sentence."""
+    sentence = complaint(boxes, texts)
+    if not sentence:
+        try:
+            data, metadata, _parts = draw(*texts)
+            return data, metadata
+        except ValueError as error:              # of us or of the lesson: it says what would do
+            sentence = " ".join(str(error).split()) or NO_RESULT
+        except Exception as error:  # an error in a callback would vanish; here the learner sees it
+            sentence = f"This text cannot be shown ({type(error).__name__}: {error}). Try another."
+    return {"text/plain": sentence}, {}
+
+
+def try_it(function: Callable, boxes: Sequence[str], *, default: str | Sequence[str],
+           id: str | None, alt: str | Callable[..., str] | None) -> None:
+    """Show what ``function`` makes of the default, with text boxes where a live kernel has them.
+
+    See `Lesson.try_it`.
+    """
+    from IPython.display import display
+
+    texts = [default] if isinstance(default, str) else list(default)
+    if not 1 <= len(boxes) <= 2 or len(texts) != len(boxes):
+        raise ValueError(f"boxes={shown(boxes)} and default={shown(texts)}; expected one or two "
+                         "names of boxes, and a default text for each")
+    if sentence := complaint(boxes, texts):
+        raise ValueError(f"default={shown(texts)} is refused: {sentence}")
+    kept = bound(function)
+
+    def call(*typed: str) -> Any:
+        result = kept(*typed)
+        if result is None:
+            raise ValueError(NO_RESULT)
+        return result
+
+    draw = drawer(call, id=id, alt=alt)
+    data, metadata, parts = draw(*texts)
+    live = widgets_work()
+    if live:
+        import ipywidgets
+
+        widgets = [_widget(box, text) for box, text in zip(boxes, texts, strict=True)]
+        display(ipywidgets.VBox(widgets))
+    handle = display(data, raw=True, metadata=metadata, display_id=True)
+    if parts:
+        save_figure(id, parts)
+    if not live or handle is None:
+        display({"text/markdown": HOW_TO_START, "text/plain": HOW_TO_START}, raw=True)
+        return
+
+    def redraw() -> None:
+        put_in_place(handle, *_answer(draw, boxes, [widget.value for widget in widgets]))
+
+    typed = Pause(redraw)
+    for widget in widgets:
+        widget.observe(typed, names="value")
