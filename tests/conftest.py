@@ -172,3 +172,9 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", local_only)
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    """A machine on which a million bytes are free."""
+    monkeypatch.setenv("LESSONS_FREE_MEMORY", "1000000")

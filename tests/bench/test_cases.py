@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from lessons_lib import datasets
-from lessons_lib.bench import (PeerMissing, contextual, contrastive, counts, isotropy, sentences,
-                               texts, topics, words)
+from lessons_lib.bench import (PeerMissing, contextual, contrastive, counts, isotropy, search,
+                               sentences, texts, topics, words)
 from lessons_lib.bench.gates import close, word_scores
 from lessons_lib.bench.measure import measure
 from lessons_lib.datasets import load
@@ -72,7 +72,9 @@ def trained(*races):
       "Whitening.transform + normalize 400 x 24, k=24"]),
     (partial(isotropy.flow_cases, 3000, (8,), (1,)), [""],
      ["Flow.fit 3000 x 8, 1 epoch, 1 thread"]),
-], ids=["counts", "sif", "contextual", "contrastive", "whitening", "flow"])
+    (partial(search.folder_cases, 60), [""],
+     ["folder of 60 paragraphs indexed, lesson-bag, 1 thread"]),
+], ids=["counts", "sif", "contextual", "contrastive", "whitening", "flow", "folder"])
 def test_both_sides_give_the_same_and_are_timed(make, peers, names):
     rows = [measure(case, repeats=1) for case in make()]
     assert list(dict.fromkeys(row.peer for row in rows)) == peers
@@ -86,13 +88,24 @@ def test_both_sides_give_the_same_and_are_timed(make, peers, names):
     (partial(trained, FASTTEXT), "gensim.models", "gensim"),
     (partial(trained, replace(FASTTEXT, program=True)), "fasttext", "fasttext"),
     (partial(DOC2VEC, [DBOW]), "gensim.models", "gensim"),
-], ids=["Gibbs", "online LDA", "word2vec", "fastText", "fastText's program", "Doc2vec"])
+    (partial(search.bm25_cases, 60, 5), "bm25s", "bm25s"),
+    (partial(search.exact_cases, 60, 8), "faiss", "faiss-cpu"),
+], ids=["Gibbs", "online LDA", "word2vec", "fastText", "fastText's program", "Doc2vec", "BM25",
+        "exact neighbours"])
 def test_a_peer_that_is_not_installed_is_said_so(make, module, package, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     case = next(cases := iter(make()))
     with pytest.raises(PeerMissing, match=f"pip install {package}"):
         case.theirs(0)() if case.seeded else case.theirs()
     cases.close()
+
+
+def test_search_is_equal_to_its_peers_where_they_are_installed():
+    sides = (search.bm25_cases(300, 9), "bm25s"), (search.exact_cases(300, 8), "faiss")
+    for cases, peer in sides:
+        pytest.importorskip(peer, reason=f"{peer} is not installed")
+        rows = [measure(case, repeats=1) for case in cases]
+        assert all(row.value > 0 or "not installed" in row.note for row in rows)
 
 
 def test_counts_are_equal_only_with_the_same_words_places_types_and_numbers():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import types
 
 import numpy as np
 import pytest
@@ -117,6 +118,13 @@ def test_optional_peers_say_that_they_are_not_installed(peer, n, monkeypatch):
     monkeypatch.setattr("lessons_lib.bench.measure.importlib.import_module", missing)
     with pytest.raises(PeerMissing, match="is not installed"):
         getattr(gpu_cases, peer)(*[torch.ones(2, 2)] * n)
+
+
+def test_a_faiss_without_its_gpu_part_is_skipped_though_its_function_is_there(monkeypatch):
+    monkeypatch.setattr(gpu_cases, "peer_module",
+                        lambda *names: types.SimpleNamespace(knn_gpu=lambda *a, **k: None))
+    with pytest.raises(PeerMissing, match="without its GPU part"):
+        gpu_cases._faiss(torch.ones(2, 2))
 
 
 def test_a_row_states_time_goal_floor_and_what_ran_and_short_work_is_timed_as_a_recorded_graph():

@@ -225,7 +225,7 @@ def test_the_kernels_take_the_gpu_along_and_block_sizes_are_tried_only_when_name
     list(bench.run())
     assert ran == [(name, not name.endswith("-gpu")) for name in bench.groups()[:-1]]
     assert bench.groups() == ("counts", "topics", "words", "sentences", "contextual", "isotropy",
-                              "contrastive", "kernels", "kernels-gpu", "blocks-gpu")
+                              "contrastive", "search", "kernels", "kernels-gpu", "blocks-gpu")
     ran.clear()
     list(bench.run(["kernels-gpu", "blocks-gpu"]))
     assert ran == [("kernels-gpu", False), ("blocks-gpu", False)]

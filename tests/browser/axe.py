@@ -26,8 +26,10 @@ UNREACHABLE = """() => [...document.querySelectorAll(
         && !control.closest("[role=radiogroup], [role=tablist], [inert]"))
     .map(control => ["keyboard", "serious", "Every control is reached by the Tab key", 1,
         control.outerHTML])"""
-# Figures come alive when they are looked at, and with them their controls.
+# Figures come alive when they are looked at, and with them their controls: in a folded section not
+# before it is opened.
 LOOK_AT_FIGURES = """async () => {
+  document.querySelectorAll("details:has(figure.interactive)").forEach(fold => fold.open = true);
   for (const figure of document.querySelectorAll("figure.interactive")) {
     figure.scrollIntoView(); await new Promise(done => setTimeout(done, 100)) } }"""
 # A page has thousands of coloured words of code and of letters that MathJax draws as paths. One

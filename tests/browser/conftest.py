@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
+from lessons_lib.lesson.course import Course
 from lessons_lib.locking import install_line
 from lessons_lib.publish.web.printing import BROWSERS, NO_NAMES, find_chromium
 
 from .lab import Lab
 from .pages import PATIENCE, Requests
-
-LESSONS = ("start_here", "word2vec", "anisotropy", "bert_whitening", "simcse")
 
 
 def browser_missing() -> str | None:
@@ -59,7 +58,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """One JupyterLab for all lessons; each opens with a kernel of its own."""
     if reason := browser_missing():
         pytest.skip(reason)
-    server = Lab(tmp_path_factory.mktemp("lab"), LESSONS)
+    server = Lab(tmp_path_factory.mktemp("lab"), [card.id for card in Course().cards()])
     try:
         server.wait()
         yield server

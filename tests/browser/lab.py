@@ -15,6 +15,9 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import nbformat
 
 from lessons_lib.core import PROJECT
 from lessons_lib.lesson.course import Course
@@ -132,5 +135,13 @@ class Lab(Server):
 
     def address(self, lesson: str) -> str:
         """Where a lesson opens in a workspace of its own."""
-        place = f"{lesson}/tree/{Course().card(lesson).notebook.name}"
-        return f"{self.url}/lab/workspaces/{place}?reset&token={self._token}"
+        return self._opened(lesson, Course().card(lesson).notebook.name)
+
+    def address_of(self, notebook: Any, name: str) -> str:
+        """Where a notebook that is no lesson opens, which is put beside the lessons."""
+        path = self.folder / "notebooks" / f"{name}.ipynb"
+        path.write_text(nbformat.writes(notebook), "utf-8")
+        return self._opened(name, path.name)
+
+    def _opened(self, workspace: str, file: str) -> str:
+        return f"{self.url}/lab/workspaces/{workspace}/tree/{file}?reset&token={self._token}"

@@ -32,5 +32,16 @@ window.notebook = {
     const active = document.activeElement;
     return active.matches(controls) && notebook.find(mark).node.contains(active) ? active.className || active.tagName : null;
   },
+  // Code and outputs that are wider than their place, as "code cell 3: 840 of 700 pixels". What is not in view is not laid out.
+  sideways: async () => {
+    const found = [], {content} = notebook.panel();
+    for (const [place, cell] of content.widgets.filter((cell) => cell.model.type === "code").entries()) {
+      await content.scrollToCell(cell);
+      for (const part of cell.node.querySelectorAll(".jp-InputArea .cm-scroller, .jp-OutputArea-output"))
+        if (part.scrollWidth > part.clientWidth + 1)
+          found.push(`code cell ${place + 1}: ${part.scrollWidth} of ${part.clientWidth} pixels, ${part.className.split(" ")[0]}`);
+    }
+    return found;
+  },
   changed: ([mark, before]) => { const now = notebook.picture(mark); return Boolean(now) && now !== before; },
 };

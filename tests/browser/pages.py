@@ -10,7 +10,8 @@ HERE = ("127.0.0.1", "localhost")
 MINUTE = 60_000                                  # milliseconds, as Playwright counts
 PATIENCE = 4 * MINUTE  # for one answer of a machine that has other work; a quiet one takes seconds
 SCRIPT = Path(__file__).with_name("notebook.js")
-CONTROLS = ".noUi-handle, .widget-toggle-buttons button:not(.mod-active), .widget-checkbox input"
+CONTROLS = (".noUi-handle, .widget-toggle-buttons button:not(.mod-active), .widget-checkbox input, "
+            ".widget-text input")
 
 
 class Requests:
@@ -87,6 +88,10 @@ class LessonPage:
     def wait_for_another_picture(self, mark: str, before: str) -> None:
         """Come back when the kernel has changed the picture of the cell."""
         self.page.wait_for_function("arguments => notebook.changed(arguments)", arg=[mark, before])
+
+    def sideways(self) -> list[str]:
+        """Cells whose code or output is wider than its place, so that it scrolls sideways."""
+        return self.page.evaluate("notebook.sideways()")
 
     def close(self) -> None:
         """End the kernel, which would keep its memory until the server stops."""

@@ -7,16 +7,15 @@ import sys
 
 import pytest
 
+from lessons_lib.lesson.course import Course
+
 from .lab import private_environment
 from .pages import LessonPage
 
 # Lesson, a mark of the cell with a control, the key that moves the control once it has the focus: a
-# button is pressed.
-CONTROLS = {"start_here": ('id="start_here_preview"', "Space"),
-            "anisotropy": ('id="anisotropy_layers"', "Space"),
-            "bert_whitening": ('id="whitening_dials"', "ArrowRight"),
-            "simcse": ('id="simcse_temperature_dial"', "Space"),
-            "word2vec": ('id="word2vec_training"', "ArrowLeft")}
+# button is pressed, a letter typed.
+CONTROLS = {"start_here": ('id="start_here_pair"', "x"),
+            "bert_whitening": ('id="whitening_dials"', "ArrowRight")}
 
 
 @pytest.mark.slow
@@ -38,6 +37,17 @@ def test_a_lesson_runs_whole_and_the_keyboard_moves_its_picture(lesson, lab, con
     assert page.crashes == []
     assert len(context.requests.all) > 50 and context.requests.outside() == []
     assert lab.calls() == []
+
+
+@pytest.mark.slow
+def test_no_cell_scrolls_sideways_on_the_screen_of_a_small_laptop(lab, browser):
+    window = browser.new_context(viewport={"width": 1366, "height": 768})
+    found = {}
+    for lesson in (card.id for card in Course().cards()):
+        page = LessonPage(window.new_page(), lab.address(lesson))
+        found[lesson] = page.sideways()
+        page.close()
+    assert found and not any(found.values()), found
 
 
 def test_a_request_to_another_machine_is_seen(context):

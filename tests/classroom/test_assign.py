@@ -8,8 +8,10 @@ import os
 import shutil
 import stat
 import subprocess
+from unittest.mock import MagicMock
 
 import nbformat
+import numpy as np
 import pytest
 
 from lessons_lib.classroom import assign, grade, open_questions, read_assignment, tasks_of
@@ -37,6 +39,8 @@ def test_each_exercise_of_a_lesson_becomes_a_task_with_text_stub_and_answer(less
                                                                      (ast.FunctionDef, ast.Assign))}
         assert task.variable in names and task.text.startswith(f"**`{task.name}`")
         assert "lesson." not in task.stub and ".ipynb" not in task.text
+        # it runs in the student's notebook, where the lesson's data are not
+        exec(task.stub, {"np": np} | dict.fromkeys(("torch", "triton", "tl"), MagicMock()))
     assert open_questions(Course().card(lesson))
 
 
@@ -69,7 +73,10 @@ def test_the_solved_copy_gets_all_points_and_the_stubs_none(lesson, confined, tm
                 made.folder / "submissions" / "untouched.ipynb")
     rows = [row for row in grade(read_assignment(made.folder)) if row.points is not None]
     assert {row.remark for row in rows if row.student == "solved"} == {"correct"}
-    assert {row.remark for row in rows if row.student == "untouched"} == {"not attempted yet"}
+    untouched = {row.remark for row in rows if row.student == "untouched"}
+    assert "not attempted yet" in untouched     # code with a planted fault is told its symptom
+    assert all(remark == "not attempted yet" or remark.startswith("the fault is still there")
+               for remark in untouched)
     assert sum(row.points for row in rows) == len(for_lesson(lesson)) == len(rows) / 2
 
 

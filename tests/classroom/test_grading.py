@@ -123,6 +123,25 @@ def test_a_submission_that_ignores_its_limits_ends_after_its_total(hand_in, grad
     assert "took more than 7 s in all" in rows["eve", "overlap_cosine"].remark
 
 
+@pytest.mark.slow
+def test_a_class_that_runs_into_its_limits_takes_no_longer_than_was_said_before(hand_in, graded):
+    for student in "abcde":
+        hand_in(student, before=["while True:\n    try:\n        while True: x = 1\n"
+                                 "    except BaseException: pass"] * 9)
+    limits, said, start = grading.Limits(cell=0.5, call=0.5, total=3.0), [], time.monotonic()
+    rows = graded(limits=limits, on_start=lambda *bound: said.append(bound))
+    assert said == [(5, 2, 39.0)] and 9 <= time.monotonic() - start <= said[0][2]
+    assert sum(points(rows, "e")) == 0
+
+
+def test_the_longest_time_of_a_grading_follows_from_limits_hand_ins_and_jobs():
+    assert grading.longest_grading(30, jobs=2) == 15 * 310
+    assert grading.longest_grading(31, jobs=2, limits=grading.Limits(total=20)) == 16 * 30
+    assert grading.longest_grading(0, jobs=8) == 0
+    with pytest.raises(ValueError, match="jobs"):
+        grading.longest_grading(1, jobs=0)
+
+
 def test_a_cell_that_stops_is_told_with_its_error_and_its_line_and_is_not_called_unattempted(
         hand_in, graded, right):
     hand_in("anna", overlap_cosine="%matplotlib inline\ndef overlap_cosine(a, b)\n    return 1",
@@ -265,7 +284,7 @@ def test_folders_files_and_a_roster_name_the_students(assignment, hand_in, grade
 def test_a_roster_that_is_not_utf8_is_named_with_its_line(assignment):
     roster = assignment.folder / "students.txt"
     roster.write_bytes("\ufeffkim\r\n\r\nJörg\r\n".encode())
-    assert [row.student for row in grading._jobs(assignment)[1]] == ["kim"] * 3 + ["Jörg"] * 3
+    assert [row.student for row in grading._jobs(assignment)[1]] == ["kim"] * 6 + ["Jörg"] * 6
     for content, where in (("kim\nJörg\n".encode("latin-1"), "line 2, byte 5: f6"),
                            ("kim\n".encode("utf-16"), "line 1, byte 0: ff")):
         roster.write_bytes(content)

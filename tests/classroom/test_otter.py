@@ -18,9 +18,9 @@ def test_the_master_marks_solutions_and_hidden_tests():
     nbformat.validate(notebook)
     raw = [cell.source.split("\n")[0] for cell in notebook.cells if cell.cell_type == "raw"]
     assert raw[0] == "# ASSIGNMENT CONFIG" and raw.count("# BEGIN QUESTION") == raw.count(
-        "# END QUESTION") == 4
+        "# END QUESTION") == 7
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    assert sum(text.startswith("# HIDDEN") and "seed=77" in text for text in code) == 3
+    assert sum(text.startswith("# HIDDEN") and "seed=77" in text for text in code) == 6
     for text in code:
         if "# BEGIN SOLUTION" in text:
             cut = re.sub(r"# BEGIN SOLUTION NO PROMPT\n.*?# END SOLUTION\n", "", text,

@@ -19,7 +19,9 @@ def test_from_assignment_to_grades(lessons, tmp_path):
                 folder / "submissions" / "anna.ipynb")
     code, out, err = lessons("grade", str(folder), "--jobs", "1")
     assert code == 0 and "anna" in out and "grades.csv" in out and "1/1 anna: one_hot" in err
-    assert (folder / "grades.csv").read_text("utf-8-sig").splitlines()[1] == "anna,1,1,1,3,3,100"
+    assert "1 notebook, 1 at a time: at most 6 min, should all run into their 300 s" in err
+    lines = (folder / "grades.csv").read_text("utf-8-sig").splitlines()
+    assert lines[1] == "anna,1,1,1,1,1,1,6,6,100"
 
 
 @pytest.mark.skipif(bool(missing_protections()), reason="this system cannot confine a submission")
@@ -46,8 +48,8 @@ def test_the_screen_names_files_and_the_points_of_a_person_count_the_next_time(
                        "utf-8")
     code, out, _ = lessons("grade", str(folder))
     assert code == 0 and (folder / "grades.csv").read_text("utf-8-sig").splitlines()[
-        1] == "anna,1,1,1,0.5,3.5,4,87.5" and "waits for" not in out
-    assert "3.5" in out and "open question 1,0.5,1,read by a person,Names" in details.read_text(
+        1] == "anna,1,1,1,1,1,1,0.5,6.5,7,92.9" and "waits for" not in out
+    assert "6.5" in out and "open question 1,0.5,1,read by a person,Names" in details.read_text(
         "utf-8-sig")
 
 
@@ -74,7 +76,7 @@ def test_what_was_graded_before_it_was_stopped_is_kept_beside_the_former_tables(
     code, _, err = lessons("grade", str(folder), "--jobs", "1")
     assert code == 130 and said in err and (folder / "grades.csv").read_text() == "former"
     assert (folder / "stopped" / "grades.csv").read_text("utf-8-sig").splitlines()[1:] == [
-        "anna,1,1,1,3,3,100"]
+        "anna,1,1,1,1,1,1,6,6,100"]
     monkeypatch.setattr(grading, "grade_notebook", grade_notebook)
     code, out, err = lessons("grade", str(folder))
     assert code == 0 and "ben\\udcff" in out and "\x1b" not in err and len(
@@ -111,5 +113,5 @@ def test_a_mistake_is_one_line(lessons, monkeypatch, tmp_path, arguments, text):
 
 def test_a_guide_is_printed_with_title_question_and_minutes(lessons):
     code, out, _ = lessons("guide", "01_one_hot")
-    assert code == 0 and out.startswith("# Teaching 01 · One-hot vectors\n\n**What is the least a "
-                                        "vector can know?** A class of about ")
+    assert code == 0 and out.startswith("# Teaching 01 · One-hot vectors\n\n**How far do we get "
+                                        "if all we know is whether two words are the same?** A")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -11,7 +13,7 @@ from lessons_lib.core import PROJECT
 
 def test_list_shows_every_lesson_with_its_question_and_an_unknown_command_says_so(lessons):
     code, out, _ = lessons("list")
-    assert code == 0 and "01_one_hot" in out and "What is the least a vector can know?" in out
+    assert code == 0 and "01_one_hot" in out and "How far does counting get?" in out
     code, _, err = lessons("frobnicate")
     assert code == 2 and "frobnicate" in err
 
@@ -100,3 +102,40 @@ def test_the_doctor_speaks_in_plain_words(lessons):
     for word in ("system", "memory", "kernels", "packages", "data here", "lessons"):
         assert word in out
     assert "pins of environment.yml are met" in " ".join(out.split())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that other systems refuse")
+@pytest.mark.parametrize(("encoding", "shown"), [("ascii", "\\u4e2d"), ("utf-8", "中")])
+def test_a_console_without_the_letters_of_a_text_gets_their_numbers(tmp_path, encoding, shown):
+    (tmp_path / "中.ipynb").write_text("{")
+    with open(os.fsencode(tmp_path) + b"/\xff.ipynb", "w") as file:
+        file.write("{")
+    done = subprocess.run([sys.executable, "-m", "lessons_lib", "progress", tmp_path],
+                          env=os.environ | {"PYTHONIOENCODING": encoding}, capture_output=True)
+    out = done.stdout.decode(encoding)
+    assert done.returncode == 0 and shown in out and "\\udcff" in out, done.stderr
+
+
+@pytest.mark.parametrize("command", ["list", "house"])
+def test_who_reads_a_part_of_the_output_sees_no_error(command):
+    command = [sys.executable, "-m", "lessons_lib", command]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b"" and process.wait() in (1, 141)
+
+
+def test_brackets_and_line_ends_in_a_title_are_no_markup(capsys):
+    from lessons_lib.cli.show import show_table
+
+    show_table("a [/b] [red]c\nd\x1b[0m", ["e" * 30], [["f\x1b[2J"]])
+    out = capsys.readouterr().out
+    assert "a [/b] [red]c\\nd\\x1b[0m" in out and "f\\x1b[2J" in out
+
+
+@pytest.mark.parametrize("arguments", [("encode", "~nosuch/x", "t.txt", "--out", "o.npy"),
+                                       ("evaluate", "~nosuch/x"), ("search", "~nosuch/x", "cat"),
+                                       ("train", "word2vec", "~nosuch/x", "--out", "m")])
+def test_the_home_of_nobody_is_one_line(lessons, monkeypatch, tmp_path, arguments):
+    monkeypatch.chdir(tmp_path)
+    code, _out, err = lessons(*arguments)
+    assert code == 2 and "'~nosuch/x'" in err and len(err.splitlines()) == 1

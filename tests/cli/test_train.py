@@ -124,6 +124,17 @@ def test_P01_P27_what_cannot_be_trained_is_one_line(lessons, tmp_path, arguments
     assert re.search(message, err), err
 
 
+@pytest.mark.parametrize("method", ["word2vec", "glove", "fasttext"])
+def test_what_goes_too_far_is_one_line_and_leaves_nothing_to_go_on_with(
+        lessons, monkeypatch, tmp_path, text, method):
+    monkeypatch.setenv("LESSONS_FREE_MEMORY", "1000000000")
+    code, _out, err = lessons("train", method, text, "--dim", 10**9, "--out", tmp_path / "m")
+    assert code == 2 and "GB are free. Lower dim=1000000000" in err and len(err.splitlines()) <= 3
+    assert not (tmp_path / "m" / "model.json").exists()
+    code, _out, err = lessons("train", method, text, "--epochs", 10**18, "--out", tmp_path / "n")
+    assert code == 2 and "epochs=10**9" in err
+
+
 def test_P05_a_run_that_diverges_says_so_and_leaves_the_folder_free_for_another(
         lessons, tmp_path, text):
     command = ("train", "word2vec", text, *SMALL, "--out", tmp_path / "m")

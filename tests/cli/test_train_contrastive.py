@@ -69,7 +69,7 @@ def test_a_bag_and_its_control_learn_as_a_bert_does(lessons, tmp_path):
                                   *QUICK)
         assert code == 0 and "4 steps" in said, err
     ours, control = (load_encoder(tmp_path / name) for name in ("bag", "bag-random"))
-    assert ours.dim == control.dim == 100 and ours.reader.kind == "bag"
+    assert ours.dim == control.dim == 200 and ours.reader.kind == "bag"
 
 
 def test_a_bag_begins_with_its_teacher_s_words_and_goes_on(lessons, tmp_path, bert):

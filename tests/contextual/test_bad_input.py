@@ -12,9 +12,10 @@ import torch
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
-from lessons_lib.contextual import (BertSize, ContextualEncoder, Pooling, Recipe, TokenStream,
-                                    WordGuesser, WordPiece, load_encoder, load_guesser,
-                                    named_encoder, prepare_tokens, pretrain, table_statistics)
+from lessons_lib.contextual import (BertSize, ContextualEncoder, LessonBert, Pooling, Recipe,
+                                    TokenStream, WordGuesser, WordPiece, load_encoder,
+                                    load_guesser, named_encoder, prepare_tokens, pretrain,
+                                    table_statistics)
 from lessons_lib.contextual.numbering import numbered_rows
 from lessons_lib.contextual.characters import character_pieces
 from lessons_lib.core import DamagedFile
@@ -301,7 +302,28 @@ def test_files_that_are_no_model_of_ours_are_refused(bert_folder, stream, tmp_pa
     check(lambda: load_encoder(bert_folder / "model.safetensors"), D, ["is a file"])
     folder = shutil.copytree(bert_folder, tmp_path / "model")
     config(num_attention_heads=3)(folder)     # fits all sizes, and would be another model (F02)
-    check(lambda: load_encoder(folder), D, ["config.json was changed or damaged", "card.json says"])
+    check(lambda: load_encoder(folder), D, ["config.json was", "card.json says"])
     stream.save(tmp_path / "tokens")
     config("model.json", settings={"held_out": 1, "n": 3})(tmp_path / "tokens")
     check(lambda: TokenStream.load(tmp_path / "tokens"), D, ["changed or damaged"])
+
+
+# ------------------------------------------------------------------------------ too much
+
+@pytest.mark.parametrize("name", ["vocabulary", "dim", "layers", "feed_forward", "positions"])
+def test_a_model_that_cannot_fit_is_refused_before_its_weights_are_taken(little_memory, name):
+    size = BertSize(**{"vocabulary": 90, "dim": 16, "layers": 1, "heads": 1} | {name: 10**9})
+    with pytest.raises(MemoryError, match=rf"B, 1\.0 MB are free\. Lower {name}=1000000000"):
+        LessonBert(size)
+
+
+def test_a_size_tells_the_weights_of_its_model():
+    size = BertSize(33, dim=12, layers=3, heads=2, feed_forward=20, positions=9)
+    assert size.weights == sum(weight.numel() for weight in LessonBert(size).parameters())
+
+
+def test_vectors_that_cannot_fit_are_refused_before_a_text_is_read(monkeypatch, encoder):
+    monkeypatch.setenv("LESSONS_FREE_MEMORY", str(4 * encoder.dim))
+    assert len(encoder.encode(["a"])) == 1
+    with pytest.raises(MemoryError, match=rf"1 x 2 vectors of {encoder.dim} .* encode_to"):
+        encoder.encode(["a", "b"])

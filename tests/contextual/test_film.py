@@ -61,7 +61,7 @@ def test_the_last_moment_is_the_model_that_was_saved(folder, stream):
     ("card.json", lambda content: b"{}", "tells nothing of the moments"),
     ("card.json", lambda content: json.dumps({"moments": json.loads(content)["moments"][:-1]})
      .encode(), "not of one training"),
-    ("vocab.txt", lambda content: b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n", "names token")])
+    ("vocab.txt", lambda content: b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n", "cut or extended")])
 def test_a_film_with_a_missing_or_changed_file_is_refused(folder, tmp_path, name, change, words):
     file = shutil.copytree(folder, tmp_path / "film") / name
     file.unlink() if change is None else file.write_bytes(change(file.read_bytes()))

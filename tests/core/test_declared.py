@@ -8,10 +8,12 @@ import inspect
 import numpy as np
 import pytest
 
-from lessons_lib.core import DamagedFile, Estimator, NotFittedError, load_model, save_model
+from lessons_lib.core import (DamagedFile, DataWarning, Estimator, NotFittedError, load_model,
+                              save_model, taken)
 from lessons_lib.core.estimator import SavedEstimator
 from lessons_lib.core.learned import Array, Strings, packed_strings, unpacked_strings
-from lessons_lib.core.parameters import Choice, Flag, Float, Floats, Given, Int, Seed
+from lessons_lib.core.parameters import (Choice, Count, Flag, Float, Floats, Given, Int, Seed,
+                                         Threads)
 
 
 class Centred(SavedEstimator):
@@ -145,3 +147,24 @@ def test_settings_that_are_wrong_by_now_are_not_written(tmp_path):
 @pytest.mark.parametrize("strings", [[], [""], ["a", "", "né", "日本", "😀" * 3]])
 def test_strings_come_back_from_their_bytes(strings):
     assert unpacked_strings(packed_strings(strings)) == strings
+
+
+@pytest.mark.parametrize(("declared", "value", "words"), [
+    (Int(), 10**9 + 1, "expected at most 1,000,000,000"), (Int(high=10**12), 10**12 + 1, "in [1, "),
+    (Count(), 10**18, "For a run that only Ctrl-C ends: x=10**9"), (Threads(), 1025, "[1, 1024]")])
+def test_a_number_that_nobody_means_is_refused(declared, value, words):
+    with pytest.raises(ValueError) as caught:
+        declared.check("x", value)
+    assert words in str(caught.value)
+
+
+def test_a_seed_and_a_number_with_a_limit_of_its_own_may_be_larger():
+    assert Seed().check("seed", 10**30) == 10**30
+    assert Int(high=10**12).check("bytes", 10**12) == 10**12 and Count().check("n", 10**9) == 10**9
+
+
+def test_what_goes_beyond_the_data_is_taken_for_what_they_hold():
+    assert taken("m", 1000, 3, "3 words") == 1000              # up to here settings are silent
+    assert taken("m", 5000, 5000, "5000 words") == 5000
+    with pytest.warns(DataWarning, match="m=5000 goes beyond the data: 3 words; 3 is taken"):
+        assert taken("m", 5000, 3, "3 words") == 3

@@ -78,6 +78,30 @@ def test_F15_a_missing_path_names_the_nearest(tmp_path):
         existing_path(tmp_path / "no" / "such" / "thing")
 
 
+def test_F15_a_path_that_leads_in_a_circle_or_to_nobody_is_not_there(tmp_path, monkeypatch):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for path in (tmp_path / "loop", tmp_path / "loop" / "x"):
+        with pytest.raises(FileNotFoundError, match="leads nowhere|does not exist"):
+            existing_path(path)
+    with pytest.raises(ValueError, match="home folder of a user that there is not"):
+        existing_path("~no-such-user/x")
+
+    def refused(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    with pytest.raises(FileNotFoundError, match="the folder that exists"):
+        existing_path(tmp_path / "near")
+
+
+def test_F16_a_folder_that_cannot_be_made_is_named_by_its_own_name(tmp_path):
+    (tmp_path / "f").write_text("")
+    path = tmp_path / "f" / "new"
+    with pytest.raises(OSError, match=f"cannot write {path}:.*Nothing was changed"), \
+            atomic_folder(path):
+        pass
+
+
 def test_json_that_is_broken_or_endless_is_a_damaged_file(tmp_path):
     for text in ('{"a": ', "[" * 100_000, "\xff"):
         (tmp_path / "x.json").write_bytes(text.encode("latin-1"))
@@ -163,6 +187,58 @@ def test_F05_a_newer_format_says_upgrade(tmp_path, monkeypatch):
     monkeypatch.setattr("lessons_lib.core.store.FORMAT", 1)
     with pytest.raises(ValueError, match="format 9, this version reads up to 1; upgrade"):
         load_model(folder, "Toy")
+
+
+@pytest.mark.parametrize("change", [
+    {"format": "x"}, {"format": None}, {"kind": None}, {"files": []}, {"files": {"a.bin": 5}},
+    *({"files": {"tensors.safetensors": {"file": file, "sha256": "", "bytes": 5}}}
+      for file in ("../model.json", "/etc/hostname", "..", "a/b", "", 5)),
+    {"files": {"tensors.safetensors": {"file": "a", "sha256": "", "bytes": "5"}}}])
+def test_a_card_that_no_save_wrote_is_damaged_whatever_its_checksum(tmp_path, change):
+    """No name in it leads out of the folder."""
+    from lessons_lib.core import store
+
+    folder = saved(tmp_path / "m")
+    card = read_json(folder / "model.json") | change
+    write_json(folder / "model.json", card | {"checksum": store._checksum(card)})
+    with pytest.raises(DamagedFile, match=r"model\.json is no card that a save wrote"):
+        load_model(folder, "Toy")
+
+
+@pytest.mark.parametrize("when", ["after the card", "after the check"])
+def test_a_model_that_another_process_replaces_meanwhile_is_read_as_the_newer(tmp_path,
+                                                                             monkeypatch, when):
+    from lessons_lib.core import store
+
+    folder, check = saved(tmp_path / "m"), store._checked_file
+
+    def late(*args):
+        monkeypatch.setattr(store, "_checked_file", check)
+        former = check(*args)
+        saved(folder, 2.0)
+        return former if when == "after the check" else check(*args)
+
+    monkeypatch.setattr(store, "_checked_file", late)
+    assert (load_model(folder, "Toy")[1]["weights"] == 2).all()
+    next(folder.glob("tensors-*")).unlink()
+    with pytest.raises(DamagedFile, match="is missing"):
+        load_model(folder, "Toy")
+
+
+def test_of_two_processes_that_save_at_once_neither_removes_what_the_card_names(tmp_path,
+                                                                               monkeypatch):
+    from lessons_lib.core import store
+
+    code = ("import sys, numpy; from lessons_lib.core import save_model; save_model(sys.argv[1], "
+            "'Toy', settings={}, arrays={'weights': numpy.full((50, 2), 7.)})")
+
+    def other_too(path, value):
+        write_json(path, value)
+        subprocess.run([sys.executable, "-c", code, str(path.parent)], check=True)
+
+    monkeypatch.setattr(store, "write_json", other_too)
+    saved(tmp_path / "m")
+    assert (load_model(tmp_path / "m", "Toy")[1]["weights"] == 7).all()
 
 
 WRITER = """

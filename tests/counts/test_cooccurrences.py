@@ -112,7 +112,7 @@ def test_V23_counts_laid_on_disk_in_blocks_of_any_size_have_the_same_bits(
         patch.setattr(stream, "SMALLEST_BLOCK", block)
         patch.setattr(stream, "GROUP_PAIRS", group)
         patch.setattr(stream, "STRETCH", group)
-        patch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=memory))
+        patch.setenv("LESSONS_FREE_MEMORY", str(memory))
         pieces = Cooccurrences.from_corpus(corpus_of(documents), window, symmetric=symmetric,
                                            memory=memory, threads=threads)
         tables = [cooccurrence(corpus_of(documents), window, symmetric=symmetric,

@@ -87,11 +87,11 @@ def test_a_setting_changed_after_fit_waits_for_the_next_fit_also_in_a_file(
     assert np.array_equal(method.load(tmp_path / "m").encode(texts), before)
 
 
-@pytest.mark.parametrize("analyzer, low, high", [("char", 1, 10**9), ("char_wb", 1, 10**19),
-                                                 ("word", 1, 10**9), ("word", 1, 10**19)])
-def test_P16_n_grams_end_at_the_longest_text(analyzer, low, high):
-    endless = BagOfWords((low, high), analyzer=analyzer).fit_transform(DOCUMENTS * 20)
-    bounded = BagOfWords((low, 50), analyzer=analyzer).fit_transform(DOCUMENTS * 20)
+@pytest.mark.parametrize("analyzer", ["char", "char_wb", "word"])
+def test_P16_n_grams_end_at_the_longest_text(analyzer):
+    with pytest.warns(DataWarning, match=r"ngram_range=\(1, 1000000000\) goes beyond the data"):
+        endless = BagOfWords((1, 10**9), analyzer=analyzer).fit_transform(DOCUMENTS * 20)
+    bounded = BagOfWords((1, 50), analyzer=analyzer).fit_transform(DOCUMENTS * 20)
     assert sparse.find(endless - bounded)[2].size == 0
 
 

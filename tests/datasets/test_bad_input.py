@@ -6,12 +6,13 @@ import pytest
 
 from lessons_lib.core import DamagedFile, DataMissing
 from lessons_lib.datasets import (
-    Analogies, Documents, LanguageSettings, SentencePairs, Triplets, WordPairs, get, load,
-    registered, synthetic_language, synthetic_plane, verify)
+    Analogies, Documents, LanguageSettings, Questions, RetrievalSet, SentencePairs, Triplets,
+    WordPairs, get, load, registered, synthetic_language, synthetic_plane, verify)
 from lessons_lib.datasets.canonical import row_sums
 from lessons_lib.datasets.registry import read_manifest, safe_path
 
 NAN, INF = float("nan"), float("inf")
+TEXTS = Documents(["One. One."], titles=["a"])
 HERE = 'format = 1\n[files."a"]\n'
 V, T = ValueError, TypeError
 
@@ -64,6 +65,17 @@ CALLS = [
      ["score[1]=5.5", "mine", "0 to 5"]),
     (lambda: SentencePairs(["a"], ["b"], [1.0]).select([3]), IndexError, []),
     (lambda: row_sums([{"score": "x", "text": ""}], ["score"]), V, ["could not convert"]),
+    (lambda: load("course-questions", kind="names"), V, ["kind='names'", "'name'"]),
+    *((lambda quote=quote: Questions(["Who?"], [(quote,)]).judged(TEXTS, [[TEXTS[0], 0, 9]]), V,
+       words) for quote, words in [
+          (("a", "One"), ["'One' stands 2 times in 'a'", "expected once", "the texts that"]),
+          (("b", "One"), ["stands 0 times in 'b'"])]),
+    (lambda: Questions(["Who?"], [(("a", "One"),)]).judged(TEXTS, []), V,
+     ["passages has 0 texts and documents 1"]),
+    (lambda: Questions(["Who?"], [(("a", "One"),)]).judged(Documents(["One."]), [[]]), V,
+     ["with 0 different titles"]),
+    *((lambda bad=bad: RetrievalSet(["Who?"], [bad], TEXTS), V, ["relevant[0] has", "grades > 0"])
+      for bad in ({1: 1.0}, {-1: 1.0}, {0: 0.0})),
     # P10, P11, P15, P24, P26: the synthetic language and planes
     *((lambda seed=seed: synthetic_language(seed), (T, V), ["seed=", "int >= 0"])
       for seed in (-1, 1.5, None, "0")),
@@ -81,10 +93,11 @@ CALLS = [
         ({"n_topics": 60}, ["n_topics=60", "lower n_topics"]),
         ({"n_synonym_sets": 5000}, ["n_synonym_sets=5000", "at most", "n_words=1000"]),
         ({"n_polysemous": 900}, ["n_polysemous=900", "at most 3"]),
-        ({"n_words": 70_000}, ["n_words=70000", "Lower n_words"]),
-        *(({name: size}, [f"{name}=", " needs about ", " bytes", "lower it"]) for name, size in {
-            "n_documents": 10**12, "n_words": 10**13, "n_scenes": 10**13, "n_pairs": 10**12,
-            "n_topics": 10**13, "sentences_per_document": (10**11, 10**11)}.items())]),
+        ({"n_words": 70_000}, ["n_words=70000", "Lower n_words"])]),
+    *((lambda wrong={name: size}: synthetic_language(0, **wrong), MemoryError,
+       [f"{name}=", " need about ", "B are free", f"Lower {name}"]) for name, size in {
+           "n_documents": 10**12, "n_words": 10**13, "n_scenes": 10**13, "n_pairs": 10**12,
+           "n_topics": 10**13, "sentences_per_document": (10**11, 10**11)}.items()),
     (lambda: synthetic_plane("moon"), V, ["shape='moon'", "Did you mean 'moons'"]),
     (lambda: synthetic_plane("ring", -1), V, ["n=-1"])]
 

@@ -35,8 +35,9 @@ REAL = {
     WordCounts: {"enwiki-frequencies": 188033}, WordVectors: {"glove-sample": 11925},
     ContextualStatistics: {"contextual-statistics": 410225},
     SpaceStatistics: {"embedding-space": 3}, WordPieces: {"bert-vocabulary": 30522}}
-PROMISED = {"sick", "course-sts", "course-nli", "wikipedia-sample", "lee", "analogies",
-            "course-vectors", "course-frequencies", *(name for kind in REAL for name in REAL[kind])}
+PROMISED = {"sick", "course-sts", "course-nli", "course-questions", "wikipedia-sample", "lee",
+            "analogies", "course-vectors", "course-frequencies",
+            *(name for kind in REAL for name in REAL[kind])}
 
 
 def test_every_promised_name_is_registered_with_a_loader_and_a_licence():

@@ -56,7 +56,9 @@ def test_a_package_that_is_not_installed_is_said_with_what_installs_it(weights, 
     manifest = weights[1].parents[2] / "manifest.toml"
     monkeypatch.setattr(registry, "MANIFEST", manifest)
     for ask in (lambda: load("tiny"), lambda: load("tiny", download=True), lambda: get("tiny")):
-        with pytest.raises(DataMissing, match=r"tiny is not .*\n.*pip install tiny-weights==1\.0"):
+        with pytest.raises(
+                DataMissing,
+                match=r"tiny is not .*\n.*pip install --no-deps tiny-weights==1\.0"):
             ask()
     assert list_datasets()[0].found == ""
     assert [state.state for state in verify()] == ["missing", "missing"]

@@ -113,6 +113,20 @@ FORMATS = {
         {"pos": b"good film . \n\n", "TREC": b"DESC:manner How so ?\n"}, "",
         [{"text": "good film .", "split": "train", "label": "1"},
          {"label": "DESC", "text": "How so ?", "split": "test"}]),
+    "of a table without a delimiter, white space parts the fields": (
+        "table", [{"files": ["rel"], "delimiter": "", "columns": ["question", "document", "grade"],
+                   "labels": {"grade": {"1": "4", "-1": "0"}}}],
+        {"rel": b"1 40 1 \r\n2  7   -1\n"}, "",
+        [{"question": "1", "document": "40", "grade": "4"},
+         {"question": "2", "document": "7", "grade": "0"}]),
+    "smart's records hold fields, a slip of a mark inside a text, and its title once more": (
+        "marked", [{"files": ["all"], "marks": ["T", "A", "W"], "unrepeated": ["T", "W"],
+                    "columns": {"id": "I", "place": "#", "title": "T", "text": "W"}}],
+        {"all": b".I 007\r\n.T\r\nwings in\r\n wind .\r\n.A\r\nnobody\r\n.W\r\nwings in wind .\r\n"
+                b"they bend .\r\n.A\r\nand .W break .\r\n.I 9\n.T\n.A\n.W\n"}, "gz",
+        [{"id": "7", "place": "1", "title": "wings in wind .",
+          "text": "they bend . and .W break ."},
+         {"id": "9", "place": "2", "title": "", "text": ""}]),
     "triplets are made of tables of ours": (
         "triplets", [{"files": ["p"], "source": ["snli"]}], {"p": OURS}, "",
         [{"premise": "A man .", "entailment": "A person.", "contradiction": "Nobody.",
@@ -148,13 +162,14 @@ TABLE = {"columns": THREE}
 NAMED = {"columns": {"score": "s"}}
 DUMPED = {"of": 1, "shard": 0, "words": 9}
 VECTORS = {"dim": 2, "keep": 2}
+MARKED = {"marks": ["T", "W"], "columns": {"text": "W"}}
 FOREIGN = {"an HTML page": gzip.compress(b" <!DOCTYPE html><title>Log in</title>"),
            "cut": gzip.compress(DUMP)[:99], "no gzip": b"\x1f\x8bno gzip",
            "not UTF-8": gzip.compress(b"\xff\t\xfe\n")}
 SIDES = {"columns": [["score"], ["sentence1", "sentence2"]], "files": ["x.gz", "x.gz"]}
 ENTRIES = {"table": TABLE, "json lines": NAMED, "parallel": SIDES, "lines": {"label_first": True},
            "triplets": {"source": ["snli"]}, "wikipedia dump": DUMPED, "vectors": VECTORS,
-           "json vectors": VECTORS}
+           "json vectors": VECTORS, "marked": MARKED}
 
 
 @pytest.mark.parametrize("what", FOREIGN)

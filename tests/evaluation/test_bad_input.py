@@ -237,3 +237,15 @@ def test_settings_and_all_sets_are_checked_before_anything_is_encoded(angle_pair
         with pytest.raises((TypeError, ValueError), match=r"protocol=|seed=|bad.score is constant"):
             evaluate(encoder, datasets, **settings)
     assert encoder.asked == []
+
+
+# ------------------------------------------------------------------------------ too much
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda: bootstrap_interval(len, 5, n_resamples=10**18), ValueError, "at most 1,000,000,000"),
+    (lambda: bootstrap_interval(len, 5, n_resamples=10**9), MemoryError, "Lower n_resamples="),
+    (lambda: bootstrap_interval(len, 10**9), MemoryError, "Lower n_items=1000000000"),
+    (lambda: spearman_interval([1, 2, 3], [1, 2, 3], n_resamples=10**9), MemoryError, "8.0 GB")])
+def test_what_goes_too_far_is_refused_at_once(little_memory, call, error, words):
+    with pytest.raises(error, match=words):
+        call()

@@ -145,6 +145,13 @@ def test_tables_show_a_dash_for_what_was_not_measured_and_stress_the_best(board)
     assert page.count("<b>") == 2 and "<b>61.2</b>" in page and "<b>55.0</b>" in page
 
 
+def test_figures_of_a_set_are_not_hidden_by_the_same_encoder_on_another(board):
+    board.add("mean", "word2vec", {"stsb": make_result(value=0.612)})
+    board.add("mean", "search", {"sick": make_result("sick", 0.55)})
+    assert board.figures("stsb") == {"mean": 0.612} and board.figures("sick") == {"mean": 0.55}
+    assert board.figures("nothing") == {}
+
+
 def test_the_text_can_follow_the_order_of_the_lessons(board):
     for lesson in ("c", "mine", "a", "b"):
         board.add(f"of {lesson}", lesson, {"stsb": make_result()})

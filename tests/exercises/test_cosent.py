@@ -42,12 +42,6 @@ def test_the_gradient_is_that_of_the_kernel(scale):
     assert np.allclose(EXERCISES["gradient"].solution(C.numpy(), Y, scale), s.grad.numpy())
 
 
-def test_the_loss_of_two_classes_is_that_of_the_kernel_with_labels_1_and_0():
-    positive, negative = RNG.normal(size=5), RNG.normal(size=3)
-    loss = kernels.cosent(np.concatenate([positive, negative]), [1] * 5 + [0] * 3, scale=1.0)
-    assert np.isclose(EXERCISES["two_classes"].solution(positive, negative), float(loss))
-
-
 def test_the_sums_below_give_the_loss_without_a_table():
     s = C.numpy()
     below = EXERCISES["below"].solution(20 * s, Y)
@@ -58,3 +52,8 @@ def test_the_two_rows_disagree_about_the_order_too():
     rows = EXERCISES["disagree"].solution
     errors = ((rows - GRADES) ** 2).mean(axis=1)
     assert spearman(rows[0], GRADES) == 1 > spearman(rows[1], GRADES) and errors[1] < errors[0]
+
+
+def test_the_mended_loss_is_that_of_the_kernel():
+    s = C.numpy()
+    assert np.isclose(EXERCISES["upside_down"].solution(s, Y, 20.0), LOSS)

@@ -67,6 +67,6 @@ def test_fresh_inputs_need_a_judge_that_takes_cases():
 
 
 def test_cases_are_not_shared_between_two_draws():
-    first, second = (for_lesson("anisotropy")["explained"].fresh(5) for _ in range(2))
+    first, second = (for_lesson("anisotropy")["push"].fresh(5) for _ in range(2))
     first[0][0][:] = 0
     assert difference(first[0][0], second[0][0]) is not None

@@ -12,11 +12,19 @@ from lessons_lib.exercises import verdict
 from lessons_lib.exercises.gpu_kernels import EXERCISES
 
 
-def test_the_gradient_asked_for_is_the_one_that_the_library_has():
-    x = np.random.default_rng(0).normal(size=(9, 4))
-    points = torch.from_numpy(x).requires_grad_()
-    kernels.uniformity(points, t=0.7).backward()
-    assert np.allclose(EXERCISES["uniformity_gradient"].solution(x, 0.7), points.grad.numpy())
+def test_column_log_sums_and_slopes_are_those_that_the_library_has():
+    rng = np.random.default_rng(0)
+    q, k = (torch.from_numpy(rng.normal(size=(9, 4))).requires_grad_() for _ in range(2))
+    logits = q @ k.T
+    sums = EXERCISES["column_log_sums"].solution([logits.detach().numpy()[:5],
+                                                  logits.detach().numpy()[5:]])
+    both = kernels.info_nce(q, k, temperature=1.0, symmetric=True)
+    rows = logits.logsumexp(dim=1).mean() - logits.diagonal().mean()
+    assert np.isclose(sums.mean() - logits.diagonal().mean().item(), (2 * both - rows).item())
+    kernels.info_nce(q, k, temperature=1.0).backward()
+    slopes = [EXERCISES["wrong_rows"].solution(logits.detach().numpy()[rows], start)
+              for rows, start in ((slice(0, 5), 0), (slice(5, 9), 5))]
+    assert np.allclose(np.concatenate(slopes) @ k.detach().numpy() / 9, q.grad.numpy())
 
 
 @pytest.mark.parametrize(("answer", "said"), [

@@ -43,25 +43,27 @@ def test_exactly_the_named_changes_leave_all_cosines_as_they_are(name):
     assert same == (name in UNCHANGED)
 
 
-def test_weights_and_removal_of_the_exercises_are_those_of_the_library():
+def test_the_matrix_removes_what_the_library_removes():
     texts, matrix = texts_and_vectors()
-    counts = np.array([sum(t.split().count(w) for t in texts) for w in WORDS])
-    library = SIF(WordVectors(WORDS, matrix), a=0.02, components="batch").fit(texts)
-    weights = EXERCISES["sif_weights"].solution(counts, 0.02)
-    assert np.allclose(library.weights_, weights)
-    X = np.stack([np.mean([weights[WORDS.index(w)] * matrix[WORDS.index(w)] for w in t.split()],
-                          axis=0) for t in texts])
-    assert np.allclose(library.encode(texts), EXERCISES["remove_common"].solution(X), atol=1e-5)
-
-
-def test_a_and_piecewise_removal_of_the_exercises_are_those_of_the_library():
-    texts, matrix = texts_and_vectors()
-    counts = np.array([sum(t.split().count(w) for t in texts) for w in WORDS])
-    p = counts / counts.sum()
-    assert np.isclose(EXERCISES["usif_a"].solution(p, 1.2), usif_a(p, 1.2))
-    options = {"counts": dict(zip(WORDS, counts.tolist(), strict=True)), "sentence_length": 1.2,
-               "components": "batch"}
+    counts = {w: sum(t.split().count(w) for t in texts) for w in WORDS}
+    options = {"counts": counts, "sentence_length": 1.2, "components": "batch"}
     raw, removed = (USIF(WordVectors(WORDS, matrix), m, **options).fit().encode(texts)
                     for m in (0, 3))
-    assert np.allclose(EXERCISES["piecewise"].solution(raw.astype(np.float64), 3), removed,
-                       atol=1e-5)
+    _, sigma, directions = np.linalg.svd(raw.astype(np.float64), full_matrices=False)
+    shares = sigma[:3] ** 2 / (sigma[:3] ** 2).sum()
+    M = EXERCISES["removal_matrix"].solution(directions[:3], shares)
+    assert np.allclose(raw @ M, removed, atol=1e-5)
+
+
+def test_the_mended_removal_is_that_of_the_library():
+    texts, matrix = texts_and_vectors()
+    raw, removed = (SIF(WordVectors(WORDS, matrix), a=0.02, n_components=n,
+                        components="batch").fit(texts).encode(texts) for n in (0, 1))
+    assert np.allclose(EXERCISES["still_a_cone"].solution(raw), removed, atol=1e-5)
+
+
+def test_alpha_and_the_toy_a_are_those_of_the_formulas():
+    alpha = EXERCISES["frequency_share"].solution(1e-3, 5e4)
+    assert np.isclose((1 - alpha) / (alpha * 5e4), 1e-3)
+    assert np.isclose(EXERCISES["toy_a"].solution,
+                      usif_a(np.array([0.5, 0.3, 0.1, 0.05, 0.05]), 2))

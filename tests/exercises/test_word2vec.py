@@ -37,7 +37,7 @@ def test_the_pairs_are_those_that_the_library_trains_on():
     words, zeros = corpus.vocabulary.tokens, np.zeros((5, 2))
     state = WindowState(corpus.token_ids, corpus.offsets, zeros, zeros, corpus.vocabulary.counts,
                         sample=0)
-    taken = [(words[c], words[w.outputs[0]]) for w in windows(state, window=1) for c in w.contexts]
+    taken = [(words[w.outputs[0]], words[c]) for w in windows(state, window=1) for c in w.contexts]
     assert EXERCISES["window_pairs"].solution(tokens, 1) == taken
 
 
@@ -57,4 +57,4 @@ def test_the_gradient_is_that_of_the_loss():
         return float(-np.log(np.where(y == 1, p, 1 - p)).sum())
 
     numeric = [(loss(v + 1e-6 * e) - loss(v - 1e-6 * e)) / 2e-6 for e in np.eye(4)]
-    assert np.allclose(EXERCISES["context_gradient"].solution(v, u, y), numeric, atol=1e-7)
+    assert np.allclose(EXERCISES["centre_gradient"].solution(v, u, y), numeric, atol=1e-7)

@@ -10,15 +10,15 @@ from lessons_lib.house import closure, imported, rooms
 
 GROWTH = 1.1
 MEASURED = {                     # module: files and lines of its import closure, at 100 columns
-    "words.word2vec": (29, 5141),
-    "topics.gibbs": (33, 6516),
-    "isotropy.whitening": (16, 3253),
-    "sentences.sif": (29, 5777),
-    "contextual.encoder": (23, 4809),
-    "counts.bag_of_words": (22, 4186),
-    "kernels.uniformity": (7, 1096),
-    "contrastive.simcse": (50, 9525),
-    "classroom.grading": (14, 3184),
+    "words.word2vec": (30, 5679),
+    "topics.gibbs": (35, 7138),
+    "isotropy.whitening": (17, 3775),
+    "sentences.sif": (31, 6308),
+    "contextual.encoder": (24, 5383),
+    "counts.bag_of_words": (23, 4718),
+    "kernels.uniformity": (7, 1196),
+    "contrastive.simcse": (55, 10703),
+    "classroom.grading": (14, 3542),
 }
 
 

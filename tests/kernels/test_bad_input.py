@@ -528,3 +528,18 @@ def test_operations_that_are_no_losses_are_known_to_torch_too():
                 torch.library.opcheck(ops.pool.default, (h, mask, *given, "cpu"))
     torch.library.opcheck(ops.segment_moments_gradient.default,
                           (x, offsets, x[:2], x[2:4], x[:2, 0].clone()))
+
+
+# ------------------------------------------------------------------------------ too much
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda: kernels.Moments(10**9), MemoryError, "Lower dim=1000000000"),
+    (lambda: kernels.LdaState([0], [0, 1], [0], n_topics=2, n_words=10**9), MemoryError,
+     "n_words=1000000000"),
+    (lambda: kernels.knn(torch.eye(400), torch.eye(400), k=400), MemoryError, "Lower k=400"),
+    (lambda: kernels.lda_sweep(kernels.LdaState([0], [0, 1], [0], n_topics=2, n_words=2),
+                               alpha=1.0, beta=1.0, threads=10**9), ValueError, "[1, 1024]")])
+def test_what_goes_too_far_is_refused_at_once(little_memory, call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value)

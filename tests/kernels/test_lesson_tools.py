@@ -153,7 +153,7 @@ def test_every_trial_is_stored_with_the_lines_that_the_lesson_shows(monkeypatch)
     assert set(STORED["cards"]) == set(experiments.TRIALS)
     for name in experiments.TRIALS:
         card, origin = experiments.trial(name)
-        assert card.kernel == "uniformity_tiles" and origin.startswith(
+        assert card.kernel == "info_nce_tiles" and origin.startswith(
             "stored, made with Triton") and "not installed" in origin
     card, _ = experiments.trial("as in the table")
     assert all(experiments.instructions(card, pattern) for pattern in ("wgmma.mma_async",

@@ -78,4 +78,5 @@ def displayed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, dict]]:
 @pytest.fixture
 def live(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel with widgets."""
-    monkeypatch.setattr("lessons_lib.lesson.explore.widgets_work", lambda: True)
+    for module in ("predict", "try_it", "watch", "explore"):
+        monkeypatch.setattr(f"lessons_lib.lesson.{module}.widgets_work", lambda: True)

@@ -116,6 +116,8 @@ def test_the_leaderboard_cell_adds_rows_and_shows_table_and_plot(lesson, display
     table, figure = displayed[0][0].to_text(), displayed[1][0]
     assert "also mine" in table and "four-pairs" in table and "second" not in table
     assert figure["text/plain"].startswith("Dot plot of Spearman")
+    lesson.leaderboard_cell({"mine": Letters()}, datasets=[Pairs()], figures=False)
+    assert len(displayed) == 3 and "mine" in displayed[2][0].to_text()
 
 
 def test_the_leaderboard_shows_this_lesson_and_earlier_ones(lesson, displayed, notebooks):
@@ -134,3 +136,13 @@ def test_numbers_are_rounded_for_a_message_and_keep_their_names(lesson):
     values = {"mean": np.float64(2) / 3, ("a", 1): np.float32(0.126), "no": 4}
     assert str(lesson.rounded(values)) == "{'mean': 0.67, ('a', 1): 0.13, 'no': 4.0}"
     assert lesson.rounded(np.array([1.26, -0.04]), 1) == [1.3, -0.0]
+
+
+def test_a_lesson_shows_its_rows_beside_the_best_before(lesson, displayed, notebooks):
+    other = start("start_here", notebooks=notebooks)
+    other.leaderboard_cell({f"early {k}": Letters() for k in range(8)}, datasets=[Pairs()])
+    lesson.leaderboard_cell({"mine": Letters(), "control": Letters()}, datasets=[Pairs()])
+    table = displayed[-2][0]
+    assert [row[1] for row in table.rows] == ["early 0", "mine", "control"]
+    lesson.leaderboard_cell({f"mine {k}": Letters() for k in range(9)}, datasets=[Pairs()])
+    assert len(displayed[-2][0].rows) == 6

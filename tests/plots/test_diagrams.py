@@ -9,37 +9,6 @@ from .conftest import draw, texts
 CODES = {"codes": {"a": "0", "b": "10", "c": "11"}, "counts": {"a": 5, "b": 3, "c": 2}}
 
 
-def test_every_neighbour_guesses_in_one_panel_and_their_mean_in_the_other():
-    skip, cbow = draw("window_diagram", tokens=list("abcde"), half=1).axes
-    assert texts(skip).count("vector") == 2 and "mean of the vectors" in texts(cbow)
-    assert texts(skip).count("c") == texts(cbow).count("c") == 1
-    assert [skip.get_title(), cbow.get_title()] == ["skip-gram: 2 guesses", "CBOW: 1 guess"]
-
-
-def test_the_document_stands_among_the_inputs_of_both_models_and_alone_in_dbow():
-    axes = draw("paragraph_diagram", tokens=["we", "drink", "milk"]).axes
-    assert [ax.get_title().partition(":")[0] for ax in axes] == ["PV-DM", "PV-DBOW"]
-    assert all({"page 7", "?", "drink"} <= set(texts(ax)) for ax in axes)
-    arrows = [sum(not text.get_text() for text in ax.texts) for ax in axes]
-    assert arrows == [4, 1]        # two words and the document to their mean, and on; it alone
-
-
-def test_a_siamese_network_has_an_encoder_for_each_text_and_a_cross_encoder_has_one():
-    pair = ["premise", "hypothesis"]
-    bi, cross = (texts(ax) for ax in draw("siamese_diagram", joined=["cross"], panels={
-        "bi": (pair, "cosine"), "cross": (pair, "score")}).axes)
-    assert bi.count("encoder") == 2 and cross.count("encoder") == 1
-    assert {"$u$", "$v$"} <= set(bi) and not {"$u$", "$v$"} & set(cross)
-    triplet = texts(draw("siamese_diagram", panels={"triplet": (list("xyz"), "margin")}).axes[0])
-    assert triplet.count("encoder") == 3 and {"$a$", "$p$", "$n$"} <= set(triplet)
-
-
-def test_hidden_pieces_are_not_written_where_they_are_hidden():
-    words = texts(draw("bottleneck_diagram", pieces=["a", "dog", "runs"],
-                       decoder_hides=[True, True, False]).axes[0])
-    assert [words.count(word) for word in ("?", "a", "dog", "runs")] == [3, 2, 1, 2]
-
-
 def test_the_tree_has_a_branch_for_every_bit_and_one_inner_node_fewer_than_leaves():
     ax = draw("code_tree", **CODES, marked=None).axes[0]
     branches = [line for line in ax.lines if len(line.get_xdata()) == 2]
@@ -51,6 +20,12 @@ def test_the_marked_path_has_as_many_branches_as_its_code_has_bits():
     wide = [line for line in draw("code_tree", **CODES).axes[0].lines
             if len(line.get_xdata()) == 2 and line.get_linewidth() > 2]
     assert len(wide) == 2
+
+
+def test_three_words_have_three_edges_and_four_have_six():
+    axes = draw("equal_distances").axes
+    assert [texts(ax).count("√2") for ax in axes] == [3, 6]
+    assert all("doctor" in texts(ax) for ax in axes) and "child" not in texts(axes[0])
 
 
 def test_every_part_lies_under_its_letters_and_none_on_another():

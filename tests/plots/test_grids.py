@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from scipy import sparse
+from matplotlib.colors import to_hex
 
-from lessons_lib.plots.grids import pooled
+from lessons_lib.plots.style import GREEN
 
 from .colour_vision import linear
 from .conftest import draw, texts, tick_names
@@ -44,67 +43,22 @@ def test_every_cell_text_has_a_contrast_of_4_to_1_on_its_cell():
         assert (max(cell, ink) + 0.05) / (min(cell, ink) + 0.05) >= 4
 
 
-def test_the_best_cell_of_a_table_of_layers_or_parameters_is_outlined():
-    ax = draw("layer_pooling_heatmap", scores=TABLE, **POOLED).axes[0]
-    assert texts(ax) == ["1.0", "2.0", "30.2", "4.0", "5.0", "6.0"] and outlined(ax) == [(1, 0)]
-    assert tick_names(ax.xaxis) == ["[CLS]", "mean, all"] and ax.get_ylabel() == "layer"
-    assert outlined(draw("parameter_map").axes[0]) == [(1, 2)]
+def test_counts_are_white_at_zero_and_darkest_at_the_largest_number_of_their_row():
+    ax = draw("count_table").axes[0]
+    image = ax.images[0]
+    assert texts(ax) == ["4", "0", "1", "200", "3", "0"]
+    assert tick_names(ax.xaxis) == ["the", "moon", "law"]
+    shades = image.to_rgba(image.get_array(), bytes=True)
+    assert (shades[0, 1] == 255).all() and (shades[0, 0] == shades[1, 0]).all()
 
 
-def test_every_row_of_attention_is_outlined_where_it_looks_most():
-    ax = draw("attention_map", weights=np.array([[0.2, 0.8], [0.9, 0.1]]), pieces="ab").axes[0]
-    assert outlined(ax) == [(0, 1), (1, 0)]
-
-
-def test_maps_of_poolings_share_their_colours_and_have_the_input_at_the_bottom():
-    axes = draw("pooling_maps", panels={"a": TABLE, "b": TABLE[::-1] / 2}, **POOLED).axes
-    assert {image.get_clim() for ax in axes for image in ax.images} == {(0.5, 30.25)}
-    assert all(ax.images[0].origin == "lower" for ax in axes)
-    assert [ax.get_title() for ax in axes] == ["a", "b"]
-    assert [outlined(ax) for ax in axes] == [[(1, 0)], [(1, 0)]]
-
-
-def test_a_cell_without_a_score_says_so_and_is_never_the_best():
-    holes = np.where(np.eye(3, 2) == 1, np.nan, TABLE)
-    ax = draw("pooling_maps", panels={"a": holes, "b": TABLE}, **POOLED).axes[0]
-    assert texts(ax) == ["none", "2.0", "30.2", "none", "5.0", "6.0"]
-    assert ax.images[0].get_clim() == (1.0, 30.25) and outlined(ax) == [(1, 0)]
-
-
-def test_every_neighbour_stands_in_its_cell_and_a_hit_is_framed():
-    rows = {"a": [("x", 0.9), ("y", 0.5)], "b": [("z", 0.4), ("x", 0.35)]}
-    ax = draw("neighbour_grid", rows=rows, hits={"b": "x", "a": "nobody"}).axes[0]
-    assert {text.get_text(): text.xy for text in ax.texts}["z"] == (0, 1)
-    assert outlined(ax) == [(1, 1)]
-
-
-def test_all_covariances_share_their_colours_and_large_ones_show_their_first_columns():
-    fig = draw("covariance_maps", panels={"a": np.diag(np.arange(1.0, 101)), "b": np.eye(3)})
-    first, second = (ax.images[0] for ax in fig.axes[:2])
-    assert first.get_array().shape == (64, 64)
-    assert first.get_clim() == second.get_clim() == (-64, 64)
-    limited = draw("covariance_maps", panels={"b": np.eye(3)}, limit=2).axes[0].images[0]
-    assert limited.get_clim() == (-2, 2)
-
-
-def test_spy_counts_shows_each_cell_of_a_small_matrix_and_each_filled_block_of_a_large_one():
-    rng = np.random.default_rng(0)
-    small = sparse.random_array((20, 50), density=0.2, rng=rng, format="csr")
-    image = draw("spy_counts", matrix=small).axes[0].images[0].get_array()
-    assert ((image == 0) == (small.toarray() != 0)).all()
-    large = sparse.random_array((1000, 5000), density=0.001, rng=rng, format="csr")
-    assert pooled(large, 100, 100).sum() == large.nnz
-    heading = draw("spy_counts", matrix=large).axes[0].get_title(loc="left")
-    assert "0.1% of the cells are filled; a dot stands for a block" in heading
-
-
-@pytest.mark.parametrize(("n", "block", "programs", "hatched"), [
-    (70, 16, 15, 2), (64, 16, 10, 0), (5, 16, 1, 2), (17, 16, 3, 2)])
-def test_every_tile_of_the_upper_triangle_is_numbered_once_and_padding_is_hatched(
-        n, block, programs, hatched):
-    ax = draw("tile_map", n=n, block=block).axes[0]
-    assert [int(text) for text in texts(ax) if text.isdigit()] == list(range(programs))
-    assert sum(patch.get_hatch() is not None for patch in ax.patches) == hatched
+def test_a_column_is_lit_where_two_texts_share_its_word_and_such_columns_are_kept():
+    words = [f"w{k}" for k in range(30)]
+    ax = draw("overlap_rows", texts={"long": words, "short": ["w29", "w2", "new"]}).axes[0]
+    lit = [to_hex(cell.get_facecolor()) for cell in ax.patches].count(GREEN.lower())
+    names = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert lit == 4 and len(names) == 24 and {"w2", "w29"} <= set(names)
+    assert ax.get_xlabel() == "31 columns, one for each distinct word (24 are drawn)"
 
 
 def test_lanes_at_minus_infinity_are_crossed_out_and_not_coloured():

@@ -39,23 +39,6 @@ def test_names_of_groups_that_lie_on_each_other_are_moved_apart():
     assert (np.diff(sorted(text.xyann[1] for text in ax.texts)) >= 13).all()
 
 
-def test_a_path_of_inference_begins_with_a_ring_and_ends_with_a_diamond_and_its_name():
-    ax = draw("inference_paths", paths={"new": WAY}).axes[0]
-    ring, end = (next(line for line in ax.lines if line.get_marker() == mark
-                      and line.get_zorder() >= 4) for mark in ("o", "D"))
-    assert np.allclose(ring.get_xydata(), WAY[:1]) and np.allclose(end.get_xydata(), WAY[-1:])
-    assert texts(ax) == ["new"]
-    assert any(np.array_equal(line.get_xydata(), WAY) for line in ax.lines)
-
-
-def test_each_step_of_a_walk_is_tied_to_the_word_it_says_and_frequency_is_dashed():
-    ax = draw("walk_map", path=PLANE[:2], places=PLANE, names=["sea", "salt", "the"]).axes[0]
-    ties = [line for line in ax.lines if len(line.get_xdata()) == 2][:2]
-    assert np.allclose(ties[1].get_xydata(), [PLANE[1], PLANE[2]])
-    assert [line.get_linestyle() for line in ties] == ["-", "--"]
-    assert texts(ax) == ["sea", "salt", "the", "start"]
-
-
 def test_the_panels_of_a_training_show_two_moments_on_the_same_axes():
     left, right = draw("training_panels", shapes=None, **TRAINING).axes
     assert [left.get_title(), right.get_title()] == ["0 tokens", "all"]
@@ -100,16 +83,6 @@ def test_of_many_points_a_sample_is_drawn_and_three_panels_stay_readable(tmp_pat
     assert path.stat().st_size < plots.MAX_BYTES
 
 
-def test_a_cone_panel_has_an_arrow_from_the_origin_for_each_vector_on_equal_axes():
-    left, right = draw("cone_panels", panels={"before": PLANE, "after": -PLANE},
-                       labels=["a", "b", "a"]).axes
-    assert [left.get_title(), right.get_title()] == ["before", "after"]
-    assert [left.get_xlabel(), right.get_xlabel()] == ["u", "v"]
-    arrows = left.lines[0].get_xydata().reshape(-1, 3, 2)
-    assert np.allclose(arrows[:, 0], 0) and np.allclose(arrows[:, 1], PLANE[[0, 2]])
-    assert left.get_aspect() == right.get_aspect() == 1
-
-
 def test_every_step_of_whitening_has_the_same_scale_and_its_own_ellipse():
     cloud = np.random.default_rng(0).normal(size=(900, 2)) @ [[3, 0], [2, 1]] + 4
     left, right = draw("whitening_steps", panels={"before": cloud, "after": (cloud - 4) / 3},
@@ -120,15 +93,6 @@ def test_every_step_of_whitening_has_the_same_scale_and_its_own_ellipse():
     assert np.allclose(((away @ inverse) * away).sum(axis=1), 1)
     followed = next(line for line in right.lines if line.get_marker() == "^")
     assert np.allclose(followed.get_xydata(), (cloud[5] - 4) / 3)
-
-
-def test_densities_are_drawn_where_they_belong():
-    places = np.linspace(-1, 1, 21)
-    hill = np.exp(-((places - 0.5) ** 2 + (places[:, None] + 0.5) ** 2) * 20)
-    ax = draw("density_maps", panels={"hill": (CLOUD, places, hill)}, most_dots=100).axes[0]
-    top = [path for path in ax.collections[0].get_paths() if len(path.vertices)][-1].vertices
-    assert np.allclose(top.mean(axis=0), [0.5, -0.5], atol=0.1)
-    assert len(ax.lines[0].get_xdata()) <= 100
 
 
 @pytest.mark.parametrize("matrix", [[[1.0, 1.0], [0.0, 2.0]], [[0.0, 1.0], [1.0, 0.0]],
@@ -155,17 +119,6 @@ def test_few_words_are_dots_and_many_are_densities_with_the_line_on_top():
     assert len(many.collections) == 1
     assert np.allclose(many.lines[-1].get_data(), [np.log10(middle), mean])
     assert tick_names(many.xaxis) == ["1", "10", "100", "1 k"]
-
-
-def test_headings_have_the_correlation():
-    counts = np.array([1.0, 10, 100])
-    falling, even = draw("norm_by_frequency", panels={"falling": (counts, 5 - np.log(counts)),
-                                                      "even": (counts, np.ones(3))}).axes
-    assert (falling.get_title(), even.get_title()) == ("falling (r = −1.00)", "even (r = 0.00)")
-    for name in ("pmi_scatter", "sense_shares"):
-        ax = draw(name, panels={"exact": (counts, 2 * counts)}).axes[0]
-        assert ax.get_title() == "exact (r = 1.00)"
-        assert any(np.allclose(*line.get_data()) for line in ax.lines[:2])      # of equality
 
 
 def test_an_arrow_points_against_the_gradient_and_pairs_without_a_pull_are_hollow():
@@ -213,15 +166,6 @@ def test_a_path_of_training_begins_hollow_and_ends_filled_with_its_name():
     assert texts(ax) == ["start weights", r"\$dropout\$", "none"]
 
 
-def test_norms_and_angles_of_the_plane_are_those_given():
-    ax = draw("polar_words", words=["q", "x", "y"], lengths=[1.0, 2.0, 3.0],
-              cosines=[0.5, -0.5]).axes[0]
-    tips = np.array([text.xy for text in ax.texts if text.get_text()])
-    assert np.allclose(np.linalg.norm(tips, axis=1), [1, 2, 3])
-    assert np.allclose(tips[:, 0] / [1, 2, 3], [1, 0.5, -0.5])
-    assert texts(ax)[1] == "x\n60° away, distance 1.73"
-
-
 def test_an_arrow_of_an_offset_goes_from_every_start_to_its_end():
     two = np.array([[0.0, 0.0], [1.0, 2.0]])
     ax = draw("offset_arrows", panels={"x": (two, two + 1, ["a", "b"], ["c", "d"])}).axes[0]
@@ -232,22 +176,6 @@ def test_an_arrow_of_an_offset_goes_from_every_start_to_its_end():
 
 def places(ax, label: str) -> np.ndarray:
     return next(line for line in ax.lines if line.get_label() == label).get_xydata()
-
-
-def test_a_pure_document_lies_on_its_corner_and_an_even_one_in_the_middle():
-    thirds = np.full((1, 3), 1 / 3)
-    ax = draw("topic_simplex", documents=np.vstack([np.eye(3), thirds]), seen=None,
-              corners=list("abc"), names=list("xyz")).axes[0]
-    drawn = places(ax, "document: mixture of topics")
-    assert np.allclose(drawn[:3], CORNERS) and np.allclose(drawn[3], CORNERS.mean(axis=0))
-    assert np.allclose(places(ax, "topic"), (np.eye(3) * 0.7 + 0.1) @ CORNERS)
-    assert texts(ax) == ["a", "b", "c", "x", "y", "z"]
-
-
-def test_what_was_counted_is_tied_to_its_document():
-    ax = draw("topic_simplex", documents=np.full((1, 3), 1 / 3), seen=np.eye(3)[:1]).axes[0]
-    tie = next(line for line in ax.lines if len(line.get_xdata()) == 2)
-    assert np.allclose(tie.get_xydata(), [CORNERS.mean(axis=0), CORNERS[0]])
 
 
 def test_the_posterior_shows_samples_their_mean_and_the_estimate_in_each_panel():

@@ -11,10 +11,10 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from lessons_lib.plots import checked_alt, count_marks, png_bytes, save, svg_text
-from lessons_lib.plots.save import MAX_BYTES, MAX_MARKS
+from lessons_lib.plots import checked_alt, count_marks, save, svg_text
+from lessons_lib.plots.save import GLYPH, GLYPH_UNIT, MAX_BYTES, MAX_MARKS, _short_glyph
 
-from .conftest import FIGURES, draw
+from .conftest import draw
 
 ALT = "Line chart of counts against rank, both axes logarithmic, falling straight"
 
@@ -46,15 +46,6 @@ def test_alt_text_comes_back_on_one_line_with_5_to_40_words():
     assert checked_alt(" ".join(["word"] * 40))
 
 
-@pytest.mark.slow
-def test_the_same_figure_drawn_twice_gives_the_same_bytes(any_figure, request):
-    name = request.node.callspec.params["any_figure"]
-    again = FIGURES[name]()
-    assert svg_text(any_figure, ALT) == svg_text(again, ALT)
-    if name == "ngram_growth":
-        assert png_bytes(any_figure) == png_bytes(again)
-
-
 def test_another_process_gives_the_same_bytes(tmp_path):
     code = ("import sys, lessons_lib.plots as p; p.save(p.code_tree({'a': '0', 'b': '10', 'c': "
             "'11'}, {'a': 5, 'b': 3, 'c': 2}, title='x'), sys.argv[1], 'A tree of three words x')")
@@ -84,6 +75,26 @@ def test_shortening_keeps_every_mark_and_moves_none_by_more_than_a_hundredth_of_
     exact = fig.axes[0].transData.transform(exact) / fig.dpi * 72
     exact[:, 1] = fig.get_figheight() * 72 - exact[:, 1]
     assert np.abs(np.array(uses[-50:], dtype=float) - exact).max() < 0.011
+
+
+def test_a_letter_keeps_its_outline_to_half_a_unit():
+    exact = ("M 2034 4250 Q 1547 4250 1301 3770 L 1056 2328 Q 1056 1369 1301 889 z "
+             "M 700 -91 L 233 129 z ")
+    glyph = GLYPH.sub(_short_glyph, f'<path id="D13" d="{exact}" transform="scale(0.015625)"/>')
+    here, start, points = np.zeros(2), np.zeros(2), []
+    for command, numbers in re.findall(r"([mlqz])([^mlqz]*)", re.search(r' d="([^"]*)', glyph)[1]):
+        steps = np.array(re.findall(r"-?\d+", numbers), dtype=float).reshape(-1, 2)
+        points += list(here + steps)
+        here = start if command == "z" else points[-1]
+        start = here if command == "m" else start
+    wanted = np.array(re.findall(r"-?\d+", exact), dtype=float).reshape(-1, 2) / GLYPH_UNIT
+    assert np.abs(np.array(points) - wanted).max() <= 0.5
+    assert f"scale({GLYPH_UNIT / 64:g})" in glyph
+
+
+def test_an_outline_that_is_not_understood_stays_as_it_is():
+    odd = '<path id="D13" d="M 1 2 A 3 4 5 6 7 8 9 z" transform="scale(0.015625)"/>'
+    assert GLYPH.sub(_short_glyph, odd) == odd
 
 
 def test_more_than_2000_marks_become_a_png(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from lessons_lib.core import DamagedFile
 from lessons_lib.lesson import Course
-from lessons_lib.publish import read_bibliography
+from lessons_lib.publish import Entry, read_bibliography
 
 
 def test_entries_are_read_with_nested_braces_and_shown_in_two_lengths(course):
@@ -17,6 +17,12 @@ def test_entries_are_read_with_nested_braces_and_shown_in_two_lengths(course):
                                "Structure*](https://doi.org/10.1080/00437956.1954.11659520). Word "
                                "10, 146–162.")
     assert papers["zipf1949human"].markdown == "Zipf (1949). *Human Behavior*. Addison-Wesley."
+
+
+def test_authors_who_are_left_out_are_no_name():
+    entry = Entry("wu2016", "misc", {"author": "Wu, Yonghui and Le, Quoc and others",
+                                     "title": "NMT", "year": "2016"})
+    assert entry.markdown == "Wu, Le, et al. (2016). *NMT*." and entry.short == "Wu et al. 2016"
 
 
 def test_the_courses_own_bibliography_is_sound_and_has_what_the_first_lessons_cite():

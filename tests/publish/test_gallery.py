@@ -10,6 +10,7 @@ from lessons_lib import cli
 from lessons_lib.core import PROJECT, DataMissing
 from lessons_lib.publish.gallery import gallery, write_gallery
 from lessons_lib.reproduce import entries, recorded
+from lessons_lib.reproduce.entry import FAILS
 
 FIGURES = PROJECT / "figures"
 
@@ -21,9 +22,13 @@ def test_the_page_is_up_to_date_has_every_record_whole_and_links_that_exist():
         entry, record = entries()[file.stem], recorded(file.stem)
         for words in (f"![{entry.alt}]({record.picture.name})", f'<a id="{entry.id}"></a>',
                       f"]({entry.id}.json)", f"*Why:* {entry.why}" if record.failed else "",
-                      *(f"- {'holds' if held else '**fails**'}: {claim}"
-                        for claim, held in record.claims.items())):
+                      *(f"- {'**fails**' if verdict == FAILS else verdict}: {claim}"
+                        for claim, verdict in record.verdicts.items())):
             assert words in page, words
+    count = re.search(r"Of (\d+) claims (\d+) hold .*, (\d+) hold for the control too, and "
+                      r"(\d+) fail", page)
+    total, *parts = map(int, count.groups())
+    assert total == sum(parts) == len(re.findall(r"^- (?:holds|\*\*fails)", page, re.MULTILINE))
     for target in re.findall(r"\]\(([^)]+)\)", page):
         assert (f'<a id="{target[1:]}"></a>' in page if target.startswith("#")
                 else (FIGURES / target).exists()), target

@@ -20,7 +20,8 @@ def test_the_opening_holds_title_question_and_table(course, parts):
     assert opening.startswith("# 01 · Counting\n\n**How far | does counting get?**\n")
     for row in ("| **You will** | count words · draw a line |", "| **You need** | [00 · Start "
                 "here](00_start_here.ipynb) |", "| **Time** | 5 minutes to read, 1 minute to run |",
-                "| **Papers** | Harris 1954 |", "| **Library** | `lessons_lib.core.checks` |"):
+                "| **Papers** | Harris 1954 |", "| **Library** | `lessons_lib.core.checks` |",
+                "| **Terms** | [Glossary](glossary.ipynb) |"):
         assert row in opening
 
 
@@ -33,11 +34,10 @@ def test_the_closing_lists_papers_and_neighbours(course, parts):
                        *parts).cells[-1].source == "Next: [01 · Counting](01_counting.ipynb)"
 
 
-def test_map_and_glossary_are_filled_from_all_lessons(course, parts):
+def test_the_map_is_filled_from_all_lessons(course, parts):
     cells = notebook_of(course.card("start_here"), *parts).cells
     row = "| [01 · Counting](01_counting.ipynb) | How far \\| does counting get? | 5 / 1 min | 00 |"
     assert row in cells[1].source
-    assert "| **token** | one word of a text | [00](00_start_here.ipynb) |" in cells[2].source
 
 
 def test_the_text_read_again_is_the_same_notebook_and_the_same_text(course, parts):

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from lessons_lib.core import BackendUnavailable, DataMissing
-from lessons_lib.reproduce import entries, run
+from lessons_lib.reproduce import entries, recorded, run
 from lessons_lib.reproduce.cosent import CHINESE, OBJECTIVES
 from lessons_lib.reproduce.entry import averages
 from lessons_lib.reproduce.models import CONTROL
+from lessons_lib.reproduce.pictures import gains, mean_dots
 from lessons_lib.reproduce.trained import SETS
 
 KNOWN = entries()
@@ -73,9 +74,46 @@ def test_tables_have_a_cell_for_every_number_a_row_for_paper_and_course_and_a_me
         ax, _ = cells(name, printed | {"more": dict.fromkeys(range(7), 1.0)})
         assert len(ax.get_yticklabels()) == 2 * len(printed) + 1
         assert [tick.get_text() for tick in ax.get_xticklabels()] == [*SETS, "mean"]
-    _, shown = cells("reimers2019_tables1_2", KNOWN["reimers2019_tables1_2"].printed)
-    # four rows, printed and here; two of them have one number of seven, others stay empty
-    assert len(shown) == 2 * 4 * 7 - 2 * 2 * 6 and shown.count("84.7") == 2
+
+
+BESIDE = ("reimers2019_table6", "reimers2019_tables1_2", "cosent_stsb", "su2022_cosent_table",
+          "gao2021_table1", "gao2021_table3", "gao2021_table5", "gao2021_temperature",
+          "gao2021_table6", "gao2021_sentences")
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_picture_has_the_papers_numbers_in_grey_beside_ours_with_hollow_controls(name):
+    entry, record = KNOWN[name], recorded(name)
+    fig = entry.draw(entry, record.measured)
+    ax, (legend,) = fig.axes[0], fig.legends
+    marks = {"grey": [], "own": [], "hollow": []}
+    for line in ax.lines:
+        if line.get_marker() in ("s", "o"):
+            kind = ("grey" if line.get_marker() == "s" else
+                    "hollow" if line.get_color() == "white" else "own")
+            marks[kind].append(float(line.get_xdata()[0]))
+    printed = {y for row in entry.printed.values() for y in row.values()}
+    means = {round(averages({row: p})[row], 6) for row, p in entry.printed.items()}
+    assert marks["grey"] and all(y in printed or round(y, 6) in means for y in marks["grey"])
+    assert marks["own"] and len(ax.get_yticklabels()) >= len(marks["own"])
+    assert bool(marks["hollow"]) == any(row.endswith(CONTROL) for row in record.measured)
+    names = [text.get_text() for text in legend.get_texts()]
+    assert len(names) == sum(map(bool, marks.values())) and names[0].endswith(
+        ("Table 1", "Table 2", "Table 3", "Table 5", "Table 6", "Tables 1, 2", "BERT-base",
+         "(appendix)", "sentences"))
+    fig.draw_without_rendering()
+    assert "−0.0" not in fig.get_suptitle() and "-" not in fig.get_suptitle().replace(
+        "-v", "").replace("-BERT", "")
+
+
+def test_a_row_is_told_by_its_mean_over_the_sets_that_paper_and_record_have():
+    entry = KNOWN["gao2021_table5"]
+    measured = {"SimCSE": {0: 60.0, 1: 70.0, 9: 5.0}, "SimCSE" + CONTROL: {0: 50.0, 1: 50.0}}
+    paper, own, control = mean_dots(entry, measured, "SimCSE")
+    assert (paper, own, control) == (pytest.approx((68.4 + 82.41) / 2), (65.0, 0.0), (50.0, 0.0))
+    told = gains(entry, measured | {"first and last layer": {0: 60.0, 1: 70.04}}, "SimCSE",
+                 "first and last layer")
+    assert told == "+0.0 points here, +25.9 in the paper"
 
 
 ALL_HOLD = ("blei2003_table1", "blei2003_figure9", "arora2017_table1", "arora2017_figure1")
@@ -88,7 +126,11 @@ LIMITS = {  # what every measured number lies in
     "su2022_tuned": (20, 95), "su2022_surface": (20, 95), "gao2021_aggregation": (20, 95),
     "li2020_calibration": (-100, 101), "li2020_lexical": (-100, 101), "cosent_stsb": (-100, 100),
     "yokoi2024_sts": (-100, 100), "yokoi2024_norms": (-100, 100),
-    "su2022_cosent_table": (-100, 100), "outlook_objectives": (0, 101), "outlook_sizes": (0, 101)}
+    "su2022_cosent_table": (-100, 100), "outlook_objectives": (0, 101), "outlook_sizes": (0, 101),
+    "godey2024_shift": (-1, 1.01), "jiang2022_tokens": (-1, 100), "mickus2024_clusters": (-1, 1.01),
+    "steck2024_figure1": (-1.01, 1e6), "weller2025_critical": (-1, 47),
+    "weller2025_liking": (0, 101), "forooghi2024_penalty": (0, 101),
+    "cleverdon1967_cranfield": (-1, 101)}
 LIMITS |= {name: (-1e9, 1e9) for name in KNOWN if name[:8] == "gao2021_" and name not in LIMITS}
 
 

@@ -13,8 +13,11 @@ import pytest
 from lessons_lib.core import PROJECT, DamagedFile, DataMissing
 from lessons_lib.plots import score_curves
 from lessons_lib.plots.save import checked_alt
-from lessons_lib.reproduce import Claim, Entry, Record, entries, headline, recorded, run
-from lessons_lib.reproduce.entry import _compared, _declarations, averages, declared
+from lessons_lib.reproduce import (
+    Claim, Entry, Record, entries, headline, recorded, run, run_each)
+from lessons_lib.reproduce.entry import (
+    CONTROL, CONTROL_TOO, FAILS, HOLDS, NO_CONTROL, OTHER_CONTROL, SD, _compared, _declarations,
+    averages, declared, judged)
 from lessons_lib.reproduce.recorded import read_record
 
 FILES = sorted((PROJECT / "figures").glob("*.json"))
@@ -104,6 +107,8 @@ def test_every_entry_names_a_paper_of_the_bibliography_and_a_lesson_of_the_cours
 def test_a_declared_claim_compares_a_row_with_another_a_number_or_itself():
     series = {"a": {0: 1.0, 1: 5.0, 2: 90.0}, "b": {0: 2.0, 1: 2.0}}
     assert averages(series) == {"a": 3.0, "b": 2.0}          # over the places that all rows have
+    far = series | {"c": {9: 0.0}}                           # of no concern to the other two
+    assert _compared(row="a", above="b")(far)
     for rule, held in (
         ({"row": "a", "above": "b"}, True), ({"row": "a", "above": "b", "by": 1}, False),
         ({"row": "a", "above": "b", "at": 0}, False), ({"row": "a", "at": 2, "than": 1}, True),
@@ -112,6 +117,57 @@ def test_a_declared_claim_compares_a_row_with_another_a_number_or_itself():
         ({"row": "a", "above": 0.5, "at": 0}, True),
     ):
         assert _compared(**rule)(series) is held, rule
+
+
+ROWS = {"raw": {0: 1.0}, "own": {0: 3.0}, "own" + SD: {0: 0.5}, "lone": {0: 9.0},
+        "raw" + CONTROL: {0: 1.0}, "own" + CONTROL: {0: 2.0}, "own" + CONTROL + SD: {0: 2.0}}
+
+
+@pytest.mark.parametrize(("holds", "verdict"), [
+    (_compared(row="own", above="raw", at=0), CONTROL_TOO),
+    (_compared(row="own", above="raw"), CONTROL_TOO),
+    (_compared(row="own", above="raw", at=0, by=1.5), HOLDS),          # by 2, the control by 1
+    (_compared(row="own", above="raw", at=0, by=5), FAILS),
+    (_compared(row="lone", above="own", at=0), NO_CONTROL),
+    (lambda m: "lone" in m and m["lone"][0] > 0, NO_CONTROL),
+    (lambda m: m["own" + SD][0] < 1, HOLDS), (lambda m: m["own" + SD][0] < 3, CONTROL_TOO),
+    (lambda m: min(row[0] for row in m.values()) > 0.6, FAILS),
+    (lambda m: all(m[row][0] > 0 for row in m if not row.endswith((CONTROL, SD))), CONTROL_TOO)])
+def test_a_claim_that_the_control_bears_out_as_well_is_told_apart(holds, verdict):
+    assert judged([Claim("x", holds)], ROWS) == {"x": verdict}
+    own = {row: points for row, points in ROWS.items() if CONTROL not in row}
+    assert judged([Claim("x", holds)], own)["x"] in (HOLDS, FAILS)    # nothing has a control
+
+
+def test_a_control_that_is_no_random_initialisation_refutes_as_well():
+    rows = {row.replace(CONTROL, OTHER_CONTROL): points for row, points in ROWS.items()}
+    claims = [Claim(str(by), _compared(row="own", above="raw", at=0, by=by)) for by in (0, 1.5, 5)]
+    assert judged(claims, rows) == {"0": CONTROL_TOO, "1.5": HOLDS, "5": FAILS}
+
+
+def test_a_run_records_the_three_verdicts_and_an_earlier_record_gets_them_without_measuring(
+        tmp_path):
+    claims = tuple(Claim(str(by), _compared(row="own", above="raw", at=0, by=by))
+                   for by in (0, 1.5, 5))
+    scales = {scale: {} for scale in ("smoke", "laptop", "paper")}
+    entry = dataclasses.replace(
+        ENTRY, claims=claims, measure=lambda settings, seed: ROWS, scales=scales,
+        draw=lambda entry, measured: draw(entry, {"squares": {0: 1.0, 1: 2.0}}))
+    outcome = run(entry, folder=tmp_path)
+    words = {"0": CONTROL_TOO, "1.5": HOLDS, "5": FAILS}
+    assert outcome.judged == words and outcome.verdicts == {"0": True, "1.5": True, "5": False}
+    file = outcome.files[1]
+    written = json.loads(file.read_text("utf-8"))
+    assert written["claims"] == {"0": "control too", "1.5": True, "5": False}
+    record = read_record(file)
+    assert record.verdicts == words and record.claims == outcome.verdicts
+    assert record.control_too == ["0"] and record.failed == ["5"]
+    assert record.verdict == "of 3: 1 holds, 1 for the control too, 1 fails"
+    file.write_text(json.dumps(written | {"claims": outcome.verdicts}), "utf-8")
+    assert read_record(file).verdict == "2 of 3 hold"                 # as it was
+    (again,) = run_each([dataclasses.replace(entry, measure=None)], folder=tmp_path)
+    assert again.state == "recorded" and again.record == record
+    assert json.loads(file.read_text("utf-8")) == written
 
 
 def told(measured, printed=None, chosen=None, **settings):
@@ -144,6 +200,7 @@ def test_a_committed_record_is_of_todays_entry_and_a_claim_that_fails_has_its_re
     entry, record = entries()[file.stem], read_record(file)
     assert record.id == file.stem and record.misfit(entry, scale="laptop", seed=0) == ""
     assert record.picture is not None
+    assert record.verdicts == judged(entry.claims, record.measured)
     assert sum(file.with_suffix(ending).is_file() for ending in (".svg", ".png")) == 1
     assert bool(record.failed) == bool(entry.why), f"{record.failed}, why={entry.why!r}"
     verdicts = {claim.text: bool(claim.holds(record.measured)) for claim in entry.claims}

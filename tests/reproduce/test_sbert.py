@@ -76,6 +76,15 @@ def test_table_6_has_every_row_and_one_training_stands_in_two_of_them(drawn):
     assert table["MEAN" + CONTROL][NLI] == table["MEAN"][NLI] - 5
 
 
+def test_where_the_encoder_has_one_pooling_only_poolings_are_those_of_another(drawn):
+    entry = BY_ID["reimers2019_table6"]
+    own, pooled = entry.scales["smoke"], entry.scales["smoke"]["poolings"]
+    assert (own["encoder"], pooled["encoder"]) == ("bag", "lesson-bert")
+    table = entry.measure(own, 0)
+    assert {*POOLINGS, *VARIANTS} <= set(table) and set(table[ALL]) == {NLI}
+    assert len({name for name, _, _ in drawn}) == 2 * len(POOLINGS) + len(VARIANTS)
+
+
 def test_rows_with_grades_are_scored_on_stsb_alone_and_every_entry_is_drawn(drawn, tmp_path):
     entry = BY_ID["reimers2019_tables1_2"]
     table = entry.measure(entry.scales["laptop"], 0)

@@ -28,7 +28,7 @@ class Fake:
         self.history_ = SimpleNamespace(
             step=np.array([0, 1, 2]), dev=rng.uniform(0.5, 0.7, 3),
             alignment=rng.uniform(0.1, 0.3, 3), uniformity=-rng.uniform(1, 3, 3),
-            spectrum=np.array([[1, 0.5, 0.2], [1, 0.6, 0.3], [1, 0.9, 0.8]]))
+            spectrum=np.array([[1, 0.5, 0.2], [1, 0.6, 0.3], [1, 0.9, 0.8]]), best=1)
 
     def encode(self, texts, **_):
         seeds = [[*text.encode()] for text in texts]
@@ -61,8 +61,7 @@ def faked(monkeypatch, tmp_path):
     monkeypatch.setattr(simcse, "_train", train)
     for module in (simcse, trained):
         monkeypatch.setattr(module, "load", fake_load)
-        monkeypatch.setattr(module, "load_encoder", lambda *_: Fake())
-    monkeypatch.setattr(simcse, "model_of", lambda *_: Fake())
+        monkeypatch.setattr(module, "model_of", lambda *_: Fake())
     monkeypatch.setattr(trained, "control_of", lambda *_: Fake(name="random"))
     monkeypatch.setattr(trained, "weights_of", lambda model: model.name)
     monkeypatch.setattr(trained, "cache_folder", lambda: tmp_path)
@@ -90,6 +89,7 @@ def test_a_training_serves_every_table_that_reads_it_and_leaves_its_history_behi
     model = Fake(3)
     rows, dev = looked_at(model), 100 * model.history_.dev
     assert rows[""] == {DEV: pytest.approx(dev[-1])}
+    assert looked_at(model, best=True)[""] == {DEV: pytest.approx(dev[1])}
     assert rows[": dev"] == pytest.approx(dict(enumerate(dev)))
     assert rows[": spectrum"] == {1: 1, 2: 0.9, 3: 0.8}
     assert rows[": spectrum before"] == {1: 1, 2: 0.5, 3: 0.2}

@@ -47,7 +47,7 @@ class Trainer:
 def starts(monkeypatch):
     """Start weight 1 of the trained model, 0.5 of the control."""
     known = {"lesson-bert": 1.0}
-    monkeypatch.setattr(trained, "load_encoder", lambda name: Start(known.get(name, 2.0)))
+    monkeypatch.setattr(trained, "model_of", lambda name: Start(known.get(name, 2.0)))
     monkeypatch.setattr(trained, "control_of", lambda name, seed: Start(0.5))
 
 

@@ -139,3 +139,28 @@ def test_what_cannot_be_is_refused_by_name(call, error, words):
     with pytest.raises(error) as caught:
         call()
     assert [word for word in words if word not in str(caught.value)] == [], caught.value
+
+
+# ------------------------------------------------------------------------------ too much
+
+TOO_MUCH = [
+    *((lambda wrong=wrong: fitted(**wrong), *row) for wrong, *row in [
+        ({"dim": 10**9}, MemoryError, ["dim=1000000000", " GB, 1.0 MB are free"]),
+        ({"dim": 10**4, "window": 1000, "combine": "concat"}, MemoryError, ["dim=10000"]),
+        ({"epochs": 10**18}, V, ["epochs=1000000000000000000", "epochs=10**9"])]),
+    (lambda: fitted().infer(["the cat"], epochs=10**18), V, ["epochs=10**9"]),
+    (lambda: MeanEncoder(TOY).encode(["the"] * 100_000), MemoryError,
+     ["100,000 sentence vectors of 3", "1.2 MB, 1.0 MB are free", "fewer texts"]),
+    (lambda: MeanEncoder(TOY, threads=10**9).encode(["the"]), V, ["threads=1000000000"]),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "said"), TOO_MUCH)
+def test_what_goes_too_far_is_refused_or_said_at_once(little_memory, call, error, said):
+    with pytest.raises(error) as caught:
+        call()
+    assert [word for word in said if word not in str(caught.value)] == [], caught.value
+
+
+def test_a_batch_may_be_as_large_as_one_likes():
+    assert MeanEncoder(TOY).encode(["the"], batch_size=2**63).shape == (1, 3)

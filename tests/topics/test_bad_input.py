@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -291,3 +294,49 @@ def test_F04_files_that_do_not_fit_are_damaged(model, change, tmp_path):
 def test_F04_a_model_of_another_kind_is_named(tmp_path):
     save_model(tmp_path / "m", "LSA", settings={}, arrays={"x": np.ones(1)})
     refused(lambda: PLSA.load(tmp_path / "m"), DamagedFile, "LSA PLSA")
+
+
+# ------------------------------------------------------------------------------ too much
+
+TOO_MUCH = [
+    *((lambda m=m, wrong=wrong: m(**wrong).fit(COUNTS), *row)
+      for m, count in ((PLSA, "n_iter"), (GibbsLDA, "n_sweeps"), (OnlineLDA, "n_epochs"))
+      for wrong, *row in [
+          ({count: 10**18}, ValueError, [f"{count}=1000000000000000000", f"{count}=10**9"]),
+          ({"threads": 10**9}, ValueError, ["threads=1000000000", "[1, 1024]"])]),
+    (lambda: OnlineLDA(max_inner=2**63).fit(COUNTS), ValueError, ["max_inner=9223372036854775808"]),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "said"), TOO_MUCH)
+def test_what_goes_too_far_is_refused_or_said_at_once(little_memory, call, error, said):
+    with pytest.raises(error) as caught:
+        call()
+    assert [word for word in said if word not in str(caught.value)] == [], caught.value
+
+
+@pytest.mark.filterwarnings("ignore::lessons_lib.core.DataWarning")        # K above documents
+@pytest.mark.parametrize("model", MODELS)
+def test_topics_that_cannot_fit_are_refused(little_memory, model):
+    with pytest.raises(MemoryError, match=r"B, 1\.0 MB are free\. Lower n_topics=30000"):
+        model(30_000).fit(COUNTS)
+    fitted = model(2, seed=1).fit(COUNTS)
+    with pytest.raises(MemoryError, match="Transform fewer at once"):
+        fitted.transform(np.ones((70_000, 15), dtype=np.int8))
+
+
+@pytest.mark.parametrize(("model", "settings"), [
+    (PLSA, {"n_iter": 10**9, "tol": 0.0}), (GibbsLDA, {"n_sweeps": 10**9}),
+    (OnlineLDA, {"n_epochs": 10**9}), (OnlineLDA, {"n_epochs": 10**9, "learning": "batch"})])
+def test_ctrl_c_ends_a_run_without_end_with_a_model_that_goes_on(model, settings, tmp_path):
+    count = next(iter(settings))
+    model(2, **settings | {count: 1}).fit(COUNTS)              # compiles
+    endless = model(2, **settings)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        endless.fit(COUNTS)
+    timer.join()
+    assert np.allclose(endless.components_.sum(axis=1), 1.0) and endless.topic_share_.shape == (2,)
+    endless.save(tmp_path / "model")
+    model.load(tmp_path / "model").resume(COUNTS, **{count: 2})

@@ -9,14 +9,14 @@ import pytest
 from scipy import sparse
 
 from lessons_lib import words
-from lessons_lib.core import DamagedFile, NotFittedError, UnknownWord
+from lessons_lib.core import DamagedFile, DataWarning, NotFittedError, UnknownWord
 from lessons_lib.counts import BagOfWords
 from lessons_lib.kernels import WindowState
 from lessons_lib.words import FastText, GloVe, Word2Vec
 from lessons_lib.words.saved import load_vectors
 from lessons_lib.text.subwords import check_parts, fnv1a, ngram_buckets, ngrams
 
-from .conftest import language, made
+from .conftest import language, made, pressed
 
 V, T = ValueError, TypeError
 METHODS = (Word2Vec, FastText, GloVe)
@@ -138,3 +138,44 @@ def test_F04_F15_what_holds_no_word_vectors(place, error, said, tmp_path):
     (tmp_path / "list" / "model.json").write_text(json.dumps([]))
     with pytest.raises(error, match=said):
         load_vectors(tmp_path / place)
+
+
+# ------------------------------------------------------------------------------ too much
+
+TOO_MUCH = [
+    *((lambda m=m, wrong=wrong: made(m, **wrong).fit(language(20)), *row)
+      for m in METHODS for wrong, *row in [
+          ({"dim": 10**9}, MemoryError, ["dim=1000000000", " GB, 1.0 MB are free", "min_count"]),
+          ({"dim": 10**18}, V, ["dim=1000000000000000000", "at most 1,000,000,000"]),
+          ({"epochs": 2**63}, V, ["epochs=9223372036854775808", "epochs=10**9", "Ctrl-C"]),
+          ({"min_count": 2**63}, V, ["min_count=9223372036854775808"]),
+          ({"threads": 10**9}, V, ["threads=1000000000", "[1, 1024]"])]),
+    *((lambda m=m: made(m, threads=900).fit(language(20)), MemoryError,
+       ["903 x ", "threads=900", "deterministic=False"]) for m in WINDOWS),
+    (lambda: made(Word2Vec).fit(language(20)).set_params(dim=10**9).partial_fit(language(20)), V,
+     ["dim=1000000000", "fit anew"]),
+    (lambda: made(FastText, max_n=10**9).fit(language(20)), DataWarning, ["max_n=1000000000"]),
+    (lambda: made(GloVe, window=10**9).fit(language(20)), DataWarning, ["window=1000000000"]),
+    (lambda: GloVe(dim=10**9).fit_counts(two(1.0, 2.0)), MemoryError, ["dim=1000000000"]),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "said"), TOO_MUCH)
+def test_what_goes_too_far_is_refused_or_said_at_once(little_memory, call, error, said):
+    with pytest.raises(error) as caught:
+        call()
+    assert [word for word in said if word not in str(caught.value)] == [], caught.value
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_without_end_begins_at_once_and_ends_with_a_model(method):
+    seen = []
+
+    def after(model):
+        seen.append(model.vectors_.matrix.copy())
+        return pressed() if len(seen) == 2 else None
+
+    model = made(method, epochs=10**9)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(language(20), on_epoch=after)
+    assert len(model.history_) == 2 and np.array_equal(model.vectors_.matrix, seen[1])

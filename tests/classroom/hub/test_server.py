@@ -18,7 +18,8 @@ LIMITED = "from lessons_lib.classroom.hub.server import limit; limit(400_000_000
 @pytest.fixture
 def course(tmp_path):
     (tmp_path / "course" / "notebooks").mkdir(parents=True)
-    for name in ("00_start_here.ipynb", "01_one_hot.ipynb", "01_one_hot.md", "references.bib"):
+    for name in ("00_start_here.ipynb", "01_one_hot.ipynb", "01_one_hot.md", "glossary.ipynb",
+                 "references.bib"):
         (tmp_path / "course" / "notebooks" / name).write_text(f"the course's {name}")
         (tmp_path / "course" / "notebooks" / name).chmod(0o444)
     return tmp_path / "course"
@@ -27,7 +28,7 @@ def course(tmp_path):
 def test_a_home_gets_copies_to_write_in_originals_to_read_and_later_only_what_is_new(
         tmp_path, course):
     home = tmp_path / "anna"
-    assert lay_out(home, course) == ["00_start_here.ipynb", "01_one_hot.ipynb"]
+    assert lay_out(home, course) == ["00_start_here.ipynb", "01_one_hot.ipynb", "glossary.ipynb"]
     copy = home / "lessons" / "01_one_hot.ipynb"
     assert copy.read_text() == "the course's 01_one_hot.ipynb" and copy.stat().st_mode & 0o200
     assert (home / "course" / "01_one_hot.md").read_text() == "the course's 01_one_hot.md"

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from lessons_lib.classroom.hub import Hub, read_hub
+from lessons_lib.classroom.hub import Hub, draw_passwords, read_hub, write_hub
 from lessons_lib.core import DamagedFile
 
 
@@ -68,3 +68,25 @@ def test_a_damaged_file_is_said_to_be_one(tmp_path, content):
     (tmp_path / "hub.json").write_text(content)
     with pytest.raises(DamagedFile, match=r"hub\.json"):
         read_hub(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["root", "daemon", "admin", "www-data", "nobody", "jupyterhub"])
+def test_names_of_the_system_are_refused_in_a_new_hub_and_for_who_comes_late(tmp_path, name):
+    with pytest.raises(ValueError, match=rf"'{name}'.* of the system; .*such as {name}-1"):
+        write_hub(Hub(("ada", name)), tmp_path / "hub")
+    with pytest.raises(ValueError, match="of the system"):
+        write_hub(Hub(("ada",), teacher=name), tmp_path / "hub")
+    assert not list(tmp_path.iterdir())
+    Hub(("ada", name)).save(tmp_path, {})                       # one of before can still be read
+    assert read_hub(tmp_path)[0].students == ("ada", name)
+    with pytest.raises(ValueError, match="of the system"):
+        draw_passwords(tmp_path, ["ada", "root" if name != "root" else "bin"])
+
+
+@pytest.mark.parametrize("setting", ["data", "models"])
+def test_a_shared_folder_that_is_not_there_or_is_a_file_is_named(tmp_path, setting):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileNotFoundError, match=f"{setting}=.*does not exist"):
+        Hub(("ada",), **{setting: str(tmp_path / "nope")})
+    with pytest.raises(ValueError, match=f"{setting}=.*expected a folder"):
+        Hub(("ada",), **{setting: str(tmp_path / "file")})

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from lessons_lib.core import NotFittedError
+from lessons_lib.core import DataWarning, NotFittedError
 from lessons_lib.isotropy import flow
 from lessons_lib.isotropy.flow import Flow, bert_flow
 from lessons_lib.isotropy.flow.table import unit_of
@@ -103,3 +103,16 @@ def test_what_cannot_be_is_named_with_what_is_allowed(call, error, words):
     with pytest.raises(error) as caught:
         call()
     assert [word for word in words if word not in str(caught.value)] == []
+
+
+# ------------------------------------------------------------------------------ too much
+
+@pytest.mark.parametrize(("settings", "error", "said"), [
+    ({"depth": 10**9}, MemoryError, "Lower depth=1000000000"),
+    ({"width": 10**9}, MemoryError, "width=1000000000"),
+    ({"epochs": 1e18}, ValueError, "epochs=1e+18"),
+    ({"epochs": 1.0, "patience": 10**9}, DataWarning, "patience=1000000000 goes beyond")])
+def test_what_goes_too_far_is_refused_or_said_at_once(little_memory, settings, error, said):
+    with pytest.raises(error) as caught:
+        flow.Flow(**settings).fit(np.random.default_rng(0).normal(size=(40, 4)))
+    assert said in str(caught.value)

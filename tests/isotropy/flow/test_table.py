@@ -17,8 +17,19 @@ def test_V04_rows_enter_centred_and_of_moderate_size_and_leave_as_they_were(scal
     y = unit.enter(x)
     assert y.dtype == np.float32 and 0.4 < np.sqrt(np.square(y.astype(np.float64)).mean()) < 1.1
     assert unit.spread == pytest.approx(np.sqrt(np.square(y.astype(np.float64)).mean()), rel=1e-4)
-    assert unit.log_det == pytest.approx(-4 * unit.exponent * np.log(2))
+    assert unit.log_det == pytest.approx(-4 * unit.exponents[0] * np.log(2))
     assert unit.leave(y) == pytest.approx(x, abs=1e-6 * scale + 1e-12 * abs(shift))
+
+
+def test_columns_that_hardly_vary_enter_with_a_moderate_size_of_their_own(cloud):
+    x = cloud(200, 6) * np.array([1, 1, 0, 1e-4, 1e-32, 1e-250]) + 3 * np.array([1, 1, 1, 0, 0, 0])
+    unit = unit_of(x)
+    y, spread = unit.enter(x), unit.enter(x).std(axis=0)
+    assert (spread[[0, 1, 3, 4, 5]] > 0.1).all() and (spread < 1.1).all() and spread[2] == 0
+    assert unit.exponents[0] == unit.exponents[1] > unit.exponents[3]
+    assert np.allclose(unit.leave(y), x, rtol=1e-6, atol=1e-6 * np.ptp(x, axis=0))
+    assert unit.log_det == pytest.approx(-unit.exponents.sum() * np.log(2))
+    assert unit.spread == pytest.approx(np.sqrt(np.square(y.astype(np.float64)).mean()), rel=1e-6)
 
 
 @pytest.mark.parametrize("make, rank", [(lambda x: np.column_stack([x, x[:, 0]]), 8),

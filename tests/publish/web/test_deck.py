@@ -10,7 +10,7 @@ from lessons_lib.core import DamagedFile
 from lessons_lib.lesson import Course
 from lessons_lib.publish.check import read_notebook
 from lessons_lib.publish.web import MAX_SLIDES, deck
-from lessons_lib.publish.web.deck import blocks
+from lessons_lib.publish.web.deck import ASK, blocks
 
 REAL = Course()
 
@@ -87,6 +87,19 @@ def test_a_mark_on_a_cell_that_shows_nothing_is_refused(card, notebook, cell, ki
         deck(card, notebook("## A", cell))
 
 
+def test_a_question_of_a_code_cell_waits_for_the_folded_answer_even_in_the_next_section(
+        card, notebook, picture):
+    from nbformat.v4 import new_output
+
+    asked = new_output("display_data", {"text/markdown": "**Predict.** Up or down?"})
+    answer = {"tags": ["hide-output"]}
+    made = notebook("## A", ("ask(); plot()", [asked, picture()], {}), "## B",
+                    ("plot()", [picture()], {}), ("plot()", [picture()], answer),
+                    ("plot()", [picture()], answer))
+    assert [slide.question for slide in deck(card, made)[1:]] == [
+        "", "", "**Predict.** Up or down?", ASK]
+
+
 def test_too_many_slides_are_refused_with_the_remedy(card, notebook, picture):
     cells = [("plot()", [picture()], {})] * MAX_SLIDES
     assert len(deck(card, notebook(*cells[1:]))) == MAX_SLIDES
@@ -108,7 +121,8 @@ def test_every_lesson_makes_a_deck_with_one_thing_to_look_at_on_each_slide(lesso
     slides = deck(card, read_notebook(card.notebook))
     assert 5 <= len(slides) <= MAX_SLIDES and [slide.cell for slide in slides] == sorted(
         slide.cell for slide in slides)
-    assert slides[-1].heading == "The formula to keep" and slides[-2].heading == "Summary"
+    assert slides[-1].heading == "Told in one table"
+    assert ASK not in {slide.question for slide in slides}
     for slide in slides:
         assert slide.heading and (slide.output is not None) != bool(slide.body)
         assert len(slide.sentence.split()) <= 60 and slide == replace(slide)

@@ -12,7 +12,7 @@ from lessons_lib.publish.web import build_slides, deck, find_chromium, live_note
 from lessons_lib.publish.web import site_missing, slides
 from lessons_lib.publish.web.outputs import Pictures
 from lessons_lib.publish.web.printing import chromium_command
-from lessons_lib.publish.web.slides import _renderer, _section
+from lessons_lib.publish.web.slides import _section, renderer
 
 NEEDS_SITE = pytest.mark.skipif(site_missing() is not None,
                                 reason="the extra set `site` is not installed")
@@ -29,7 +29,7 @@ def small(notebook, picture, table):
 
 
 def test_a_slide_has_heading_sentence_picture_and_notes(course, small, tmp_path):
-    markdown, pictures = _renderer(), Pictures(tmp_path, "pictures/")
+    markdown, pictures = renderer(), Pictures(tmp_path, "pictures/")
     made = deck(course.card("counting"), small)
     opening, words, seven, weights = (_section(slide, place == 0, pictures, markdown)
                                       for place, slide in enumerate(made))

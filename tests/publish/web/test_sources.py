@@ -10,7 +10,7 @@ import pytest
 from lessons_lib.core import DataMissing
 from lessons_lib.evaluation import LeaderboardRow
 from lessons_lib.publish.web import sources
-from lessons_lib.publish.web.sources import write_sources
+from lessons_lib.publish.web.sources import SENTENCE_PAGE, write_sources
 
 ROW = LeaderboardRow("rose | counts", "counting",
                      {"stsb": {"spearman": 0.5123, "interval": [0.4, 0.6]},
@@ -34,7 +34,8 @@ def test_what_sphinx_reads_is_whole_and_needs_no_kernel(tree):
     assert "](01_counting.ipynb#where-words-come-from)" in text and ".md#" not in text
     text = (tree / "index.md").read_text("utf-8")
     assert text.startswith("# Tiny") and "(notebooks/01_counting.ipynb)" in text
-    for page in ("notebooks/00_start_here", "leaderboard", "figures/README", "reference/core"):
+    for page in ("notebooks/00_start_here", "notebooks/glossary", "concepts", "leaderboard",
+                 "figures/README", "reference/core"):
         assert f"\n{page}\n" in text
     assert (tree / "leaderboard.md").read_text("utf-8").endswith(
         "| lesson | encoder | dim | stsb | course-sts |\n|---|---|--:|--:|--:|\n"
@@ -42,6 +43,15 @@ def test_what_sphinx_reads_is_whole_and_needs_no_kernel(tree):
         "51.2 (40\u00a0to\u00a060) | 25.0 |\n")
     assert "(line)=" in (tree / "figures" / "README.md").read_text("utf-8")
     assert (tree / "figures" / "line.json").is_file()
+
+
+def test_the_first_page_leads_to_the_page_of_a_sentence_where_the_course_has_a_model(
+        built, tree, monkeypatch, tmp_path):
+    assert SENTENCE_PAGE not in (tree / "index.md").read_text("utf-8")
+    (built.root / "data" / "models" / "lesson-bert").mkdir(parents=True)
+    write_sources(tmp_path / "more", built, rows=[ROW], rooms=["core"])
+    text = (tmp_path / "more" / "index.md").read_text("utf-8")
+    assert text.index("# Tiny") < text.index(SENTENCE_PAGE) < text.index("## The lessons")
 
 
 def test_a_lesson_that_was_never_built_is_named(course, folder, monkeypatch):

@@ -1,0 +1,174 @@
+"""Processes killed at random moments by SIGKILL: what lies there is the old result or the new one,
+whole, and the same command goes on to the same bits.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+import lessons_lib as ll
+from lessons_lib.core import read_json
+
+from .killed_jobs import prepared
+from .saved_models import FOLDER
+
+KILLS = int(os.environ.get("LESSONS_KILLS", "20"))     # of all jobs together
+ROOT = Path(__file__).parents[2]
+
+
+class Forks:
+    """A process that forks the jobs."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "from tests.house.killed_jobs import main; main()"], cwd=ROOT,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"})
+        assert self._line() == "ready"
+
+    def _line(self) -> str:
+        return self.process.stdout.readline().strip()
+
+    def run(self, job: str, folder: Path, seed: int, kill_after: float | None = None, *,
+            rename: int = 0) -> tuple[int, float]:
+        """The status of a job in a folder, 9 where it was killed, and its seconds; ``rename``:
+        before which of its renames it kills itself."""
+        began = time.monotonic()
+        self.process.stdin.write(f"{job}\t{folder}\t{seed}\t{rename}\n")
+        self.process.stdin.flush()
+        child = int(self._line())
+        if kill_after is not None:
+            time.sleep(kill_after)
+            with suppress(ProcessLookupError):         # it had ended
+                os.kill(child, signal.SIGKILL)
+        return int(self._line()), time.monotonic() - began
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """Ended with its children."""
+    made = Forks()
+    yield made
+    made.process.stdin.close()
+    made.process.wait(60)
+
+
+def _model(folder: Path) -> bytes:
+    """The arrays that the card of a saved model names."""
+    card = read_json(folder / "model.json")
+    return (folder / card["files"]["tensors.safetensors"]["file"]).read_bytes()
+
+
+def _trained(folder: Path) -> list[Any]:
+    return [_model(folder / "m")]
+
+
+def _encoder(folder: Path) -> list[Any]:
+    return [{name: array.tobytes() for name, array in
+             load_file(folder / "m" / "model.safetensors").items()}]
+
+
+def _vectors(folder: Path) -> list[Any]:
+    return [(folder / "vectors.npy").read_bytes()]
+
+
+# What is there, as bytes to compare; and how a user reads it.
+RESULTS: dict[str, tuple[Callable[[Path], list[Any]], Callable[[Path], Any]]] = {
+    "word2vec": (_trained, ll.words.load_method), "glove": (_trained, ll.words.load_method),
+    "fasttext": (_trained, ll.words.load_method), "save": (_trained, ll.sentences.Doc2Vec.load),
+    "search": (_trained, lambda path: ll.search.FolderIndex.load(
+        path, ll.contextual.load_encoder(FOLDER / "encoder", device="cpu"))),
+    "simcse": (_encoder, ll.contrastive.SimCse.load),
+    "save encoder": (_encoder, ll.contrastive.SBert.load),
+    "pretrain": (_encoder, ll.contextual.load_bert),
+    "encode": (_vectors, lambda path: np.load(path.with_name("vectors.npy"))),
+}
+RUNS = ("word2vec", "glove", "fasttext", "simcse", "pretrain", "encode")     # go on where they were
+
+
+def _ended(forks: Forks, job: str, folder: Path, seed: int) -> float:
+    """Let a job come to its end; what killed ones left is gone then. Returns its seconds."""
+    status, seconds = forks.run(job, folder, seed)
+    assert status == 0, (folder / "log").read_text("utf-8")[-3000:]
+    left = [path.name for path in folder.rglob("*") if path.name.startswith((".tmp", ".draft"))
+            or "-draft-" in path.name]
+    assert not left, left
+    return seconds
+
+
+def _whole(job: str, folder: Path) -> None:
+    """What a killed job left loads, if it had come to a first result."""
+    card = {"encode": "vectors.npy", "pretrain": "m/card.json", "simcse": "m/run-a/model.json",
+            "save encoder": "m/run-a/model.json"}.get(job, "m/model.json")
+    if (folder / card).exists():
+        RESULTS[job][1](folder / "m")
+
+
+def _fresh(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
+needs_fork = pytest.mark.skipif(os.name == "nt", reason="kill -9 and fork are of POSIX")
+
+
+@pytest.mark.slow
+@needs_fork
+@pytest.mark.parametrize("job", RESULTS)
+def test_what_is_killed_leaves_the_old_or_the_new_result_and_goes_on_to_the_same_bits(
+        tmp_path, forks, job):
+    place = list(RESULTS).index(job)
+    kills = KILLS // len(RESULTS) + (place < KILLS % len(RESULTS))
+    rng, killed = np.random.default_rng([26, place]), 0
+    prepared(tmp_path)
+    _ended(forks, job, _fresh(tmp_path / "whole"), 0)                         # compiles, too
+    seconds = _ended(forks, job, whole := _fresh(tmp_path / "whole"), 0)
+    cut = _fresh(tmp_path / "cut")
+    for number in range(kills):
+        seed = 0 if job in RUNS else number
+        status, _ = forks.run(job, cut, seed, kill_after=float(rng.uniform(0, seconds)))
+        assert status in (0, signal.SIGKILL), (cut / "log").read_text("utf-8")[-3000:]
+        killed += status == signal.SIGKILL
+        _whole(job, cut)
+        if number % 2 or number == kills - 1:          # now and then it comes to its end
+            _ended(forks, job, cut, seed)
+            RESULTS[job][1](cut / "m")
+            if job in RUNS:
+                assert RESULTS[job][0](cut) == RESULTS[job][0](whole)
+                _fresh(cut)
+    assert killed or not kills
+
+
+@pytest.mark.slow
+@needs_fork
+@pytest.mark.parametrize("job", RESULTS)
+def test_what_is_killed_before_any_of_its_renames_goes_on(tmp_path, forks, job):
+    """The moments at which what others see changes: the first ones, and some of the others."""
+    prepared(tmp_path)
+    _ended(forks, job, whole := _fresh(tmp_path / "whole"), 0)
+    rng = np.random.default_rng([27, list(RESULTS).index(job)])
+    moments = {*range(1, 3 + KILLS // 10), *rng.integers(5, 60, size=KILLS // 20).tolist()}
+    for moment in sorted(moments):
+        status, _ = forks.run(job, cut := _fresh(tmp_path / "cut"), 0, rename=moment)
+        assert status in (0, signal.SIGKILL), f"{moment}: {(cut / 'log').read_text('utf-8')}"
+        _whole(job, cut)
+        if status == 0:
+            break
+        _ended(forks, job, cut, 0)
+        RESULTS[job][1](cut / "m")
+        if job in RUNS:
+            assert RESULTS[job][0](cut) == RESULTS[job][0](whole), moment
