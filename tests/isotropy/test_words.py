@@ -57,4 +57,5 @@ def test_a_word_that_is_not_counted_is_whitened_like_others_and_changes_none_of_
     more = WordVectors([*WORDS, "new"], np.vstack([vectors.matrix, np.full(6, 9.0)]))
     white = whiten_words(more, counts, whitening=whitening)
     assert np.abs(white.matrix[:40] - expected).max() < 1e-5
-    assert np.array_equal(white["new"], whitening.transform(np.full((1, 6), 9.0, np.float32))[0])
+    alone = whitening.transform(np.full((1, 6), 9.0, np.float32))[0]
+    assert np.abs(white["new"] - alone).max() < 1e-5    # one row rounds otherwise
