@@ -44,7 +44,7 @@ ENCODERS = {
     "BERT": EncoderLook(VERMILLION, "o"), "LessonBERT": EncoderLook(VERMILLION, "s"),
     "MiniLM": EncoderLook(OLIVE, "D"), "LessonBag": EncoderLook(BROWN, "^"),
     "flow": EncoderLook(PURPLE, "s"), "whitening": EncoderLook(GREEN, "s"),
-    "SBERT": EncoderLook(BLUE, "^"), "CoSENT": EncoderLook(PURPLE, "^"),
+    "SBERT": EncoderLook(GREEN, "D"), "CoSENT": EncoderLook(PURPLE, "^"),
     "SimCSE": EncoderLook(GREEN, "^"), "supervised SimCSE": EncoderLook(PURPLE, "D"),
     "paper": EncoderLook(GREY, "s"), "control": EncoderLook(GREY, "o")}
 

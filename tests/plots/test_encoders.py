@@ -17,7 +17,8 @@ def test_every_encoder_has_a_look_of_its_own_in_colours_of_the_course():
 @pytest.mark.parametrize("together", [
     ("word2vec", "GloVe", "fastText"), ("BERT", "flow", "whitening"), ("BERT", "SBERT", "CoSENT"),
     ("word2vec", "SimCSE", "supervised SimCSE", "control"), ("word2vec", "BERT", "LSA"),
-    ("TF-IDF", "LSA", "word2vec"), ("word2vec", "uSIF", "control")])
+    ("TF-IDF", "LSA", "word2vec"), ("word2vec", "uSIF", "control"),
+    ("word2vec", "SBERT", "LessonBag"), ("word2vec", "SIF"), ("LessonBERT", "MiniLM")])
 def test_encoders_of_one_lesson_have_different_colours(together):
     assert len({encoder_look(name).colour for name in together}) == len(together)
 
