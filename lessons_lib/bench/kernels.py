@@ -178,6 +178,18 @@ def _segment_moments(n: int = 65_536, d: int = 768, segments: int = 4096) -> Ite
         n, "tokens", work.segment_moments(n, d, segments, itemsize=4))
 
 
+def _maxsim(m: int = 32, texts: int = 1000, d: int = 128) -> Iterator[Case]:
+    lengths = _integers(20, 150, texts, seed=22)
+    offsets = torch.cat([torch.tensor([0]), lengths.cumsum(0)])
+    n = int(offsets[-1])
+    inputs = [_unit(m, d, 23), _unit(n, d, 24), offsets]
+    yield from _beside(
+        f"maxsim {m} against {texts} texts of 20 to 149 x {d}", kernels.maxsim, inputs,
+        {"Python loop over texts": (naive.maxsim_loop, 1.0),
+         "padded texts, one product": (naive.maxsim_padded, 1.0)},
+        texts, "texts", work.maxsim(m, n, d, texts, itemsize=4))
+
+
 def _alignment(n: int = 32_768, d: int = 768) -> Iterator[Case]:
     yield from _beside(
         f"alignment {n} x {d}", kernels.alignment, [_unit(n, d, 13), _unit(n, d, 14)],
@@ -288,9 +300,9 @@ def _glove_step(n_words: int = 2000, per_word: int = 20, d: int = 100) -> Iterat
 MAKERS = {
     "uniformity": _uniformity, "info_nce": _info_nce, "cosent": _cosent,
     "mean_covariance": _mean_covariance, "knn": _knn, "mean_cosine": _mean_cosine, "pool": _pool,
-    "segment_moments": _segment_moments, "alignment": _alignment, "ranks": _ranks,
-    "lda_sweep": _lda_sweep, **{name: partial(_update, name) for name in UPDATES},
-    "glove_step": _glove_step}
+    "segment_moments": _segment_moments, "maxsim": _maxsim, "alignment": _alignment,
+    "ranks": _ranks, "lda_sweep": _lda_sweep,
+    **{name: partial(_update, name) for name in UPDATES}, "glove_step": _glove_step}
 
 
 def cases(*, only: str = "", sizes: Mapping[str, Sequence[Any]] | None = None) -> Iterator[Case]:

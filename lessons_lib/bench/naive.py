@@ -123,6 +123,21 @@ def segment_index_add(x: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor, Tenso
     return added(exact), added(functional.normalize(exact, dim=1)), added(exact.norm(dim=1))
 
 
+def maxsim_loop(query: Tensor, tokens: Tensor, offsets: Tensor) -> Tensor:
+    """A product for each text, and the largest of each row of it."""
+    return torch.stack([(query @ tokens[a:b].T).amax(dim=1).sum()
+                        for a, b in itertools.pairwise(offsets.tolist())])
+
+
+def maxsim_padded(query: Tensor, tokens: Tensor, offsets: Tensor) -> Tensor:
+    """The texts filled up to the longest, one product, and the padding masked."""
+    texts = [tokens[a:b] for a, b in itertools.pairwise(offsets.tolist())]
+    padded = torch.nn.utils.rnn.pad_sequence(texts, batch_first=True)
+    real = torch.arange(padded.shape[1])[None, :] < offsets.diff()[:, None]
+    products = (padded @ query.T).masked_fill(~real[:, :, None], -torch.inf)
+    return products.amax(dim=1).sum(dim=1)
+
+
 def spearman_loop(x: Any, y: Any) -> list[float]:
     """Spearman's correlation of each row of x with the same row of y, by SciPy, row by row."""
     from scipy.stats import spearmanr

@@ -53,6 +53,11 @@ def knn(n_queries: int, n: int, d: int, k: int, *, itemsize: int) -> Work:
     return Work(2 * n_queries * n * d, n_read * d * itemsize + n_queries * k * (itemsize + 8))
 
 
+def maxsim(m: int, n: int, d: int, n_texts: int, *, itemsize: int) -> Work:
+    """m tokens of a question against n of the texts; a score for each text."""
+    return Work(2 * m * n * d, (m + n) * d * itemsize + n_texts * 12)
+
+
 def lda_sweep(n_tokens: int, n_words: int, n_topics: int) -> Work:
     """Two sums, two products and a running sum for every topic of every token. Words and topics are
     read, topics and counts written once. Counts of words are read again for every token; what of

@@ -15,6 +15,7 @@ from .info_nce import info_nce
 from .interpreter import Backend, backends, interpret
 from .knn import knn
 from .lda_sweep import LdaState, lda_sweep
+from .maxsim import maxsim
 from .mean_cosine import mean_cosine
 from .mean_covariance import Moments, mean_covariance
 from .pool import pool
@@ -30,7 +31,7 @@ from .window_update import WindowState, window_update
 __all__ = ["BACKENDS", "Backend", "DocumentState", "GloveState", "LdaState", "Moments",
            "SegmentMoments", "SubwordState", "Trace", "WindowState", "alignment", "backends",
            "can_step", "cosent", "document_update", "glove_step", "info_nce", "interpret",
-           "interpreting", "intra_sentence_similarity", "kernel_text", "knn", "lda_sweep",
+           "interpreting", "intra_sentence_similarity", "kernel_text", "knn", "lda_sweep", "maxsim",
            "mean_cosine", "mean_covariance", "peak_allocated", "pool", "ranks", "segment_moments",
            "self_similarity", "spearman_resamples", "subword_update", "trace", "uniformity",
            "use_backend", "watch", "window_update"]

@@ -8,48 +8,20 @@ which begins when it is known. Taught in ``17_search``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
-from ..core import Estimator, check_array, check_choice, check_int, check_kind, checked_texts, shown
+from .. import kernels
+from ..core import Estimator, check_array, check_int, check_kind, checked_texts, shown
 from ..core.learned import Array
-from ..core.parameters import Given, Int
+from ..core.parameters import Flag, Given, Int
 
 __all__ = ["LateInteraction", "maxsim"]
 
-SCORES_AT_ONCE = 1 << 22
-
-
-def _reference_maxsim(query: np.ndarray, tokens: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """The formula, text by text."""
-    scores = np.zeros(len(offsets) - 1)
-    for i, (first, last) in enumerate(pairwise(offsets)):
-        for vector in query:
-            if first < last:
-                scores[i] += max(float(vector @ token) for token in tokens[first:last])
-    return scores
-
-
-def _cpu_maxsim(query: np.ndarray, tokens: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Products of blocks of texts, and the largest of each stretch."""
-    scores, first = np.zeros(len(offsets) - 1), 0
-    most = max(1, SCORES_AT_ONCE // max(1, len(query)))
-    while first < len(scores):
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + most, "right")) - 1)
-        products = query @ tokens[offsets[first] : offsets[last]].T
-        some = np.flatnonzero(np.diff(offsets[first : last + 1]))
-        if len(some):
-            begins = offsets[first + some] - offsets[first]
-            best = np.maximum.reduceat(products, begins, axis=1)
-            scores[first + some] = best.sum(axis=0, dtype=np.float64)
-        first = last
-    return scores
-
 
 def maxsim(query: Any, tokens: Any, offsets: Any, *, backend: str = "cpu") -> np.ndarray:
-    """Score of texts for a question, both as vectors of their tokens.
+    """Score of texts for a question, both as vectors of their tokens, by `kernels.maxsim`.
 
     Parameters
     ----------
@@ -59,8 +31,9 @@ def maxsim(query: Any, tokens: Any, offsets: Any, *, backend: str = "cpu") -> np
         Those of all texts, one text after the other.
     offsets : (n + 1,) int
         Where texts begin and end: text i has the rows offsets[i] to offsets[i + 1] - 1.
-    backend : {"cpu", "reference"}, default "cpu"
-        Blocks of products, or the formula as it is written.
+    backend : {"cpu", "reference", "triton"}, default "cpu"
+        Blocks of products, the formula as it is written, or a kernel: on this processor only in
+        Triton's interpreter. Tensors on a GPU go to `kernels.maxsim`.
 
     Returns
     -------
@@ -71,6 +44,8 @@ def maxsim(query: Any, tokens: Any, offsets: Any, *, backend: str = "cpu") -> np
     ------
     TypeError, ValueError
         No numbers, other shapes; offsets that do not rise from 0 to the number of tokens.
+    BackendUnavailable
+        The kernel cannot run here.
 
     Notes
     -----
@@ -78,19 +53,21 @@ def maxsim(query: Any, tokens: Any, offsets: Any, *, backend: str = "cpu") -> np
 
     Examples
     --------
-    >>> maxsim([[1, 0], [0, 1]], [[1, 0], [0.6, 0.8], [0, -1]], [0, 2, 3]).tolist()
-    [1.8, -1.0]
+    >>> maxsim([[1, 0], [0, 1]], [[1, 0], [0.5, 0.5], [0, -1]], [0, 2, 3]).tolist()
+    [1.5, -1.0]
     """
     query = check_array("query", query)
     tokens = check_array("tokens", tokens, columns=query.shape[1])
+    kind = np.result_type(query, tokens)
     offsets = np.asarray(offsets)
     rises = offsets.ndim == 1 and offsets.dtype.kind in "iu" and len(offsets) > 0 \
         and offsets[0] == 0 and offsets[-1] == len(tokens) and (np.diff(offsets) >= 0).all()
     if not rises:
         raise ValueError(f"offsets={shown(offsets.tolist())} does not rise from 0 to the "
                          f"{len(tokens)} rows of tokens; expected (n + 1,) int")
-    check_choice("backend", backend, ("cpu", "reference"))
-    return (_cpu_maxsim if backend == "cpu" else _reference_maxsim)(query, tokens, offsets)
+    scores = kernels.maxsim(query.astype(kind, copy=False), tokens.astype(kind, copy=False),
+                            offsets, backend=backend)
+    return scores.numpy().astype(np.float64)
 
 
 class LateInteraction(Estimator):
@@ -98,9 +75,10 @@ class LateInteraction(Estimator):
 
     Notes
     -----
-    Special tokens are left out, and every vector is scaled to norm 1. Memory: a vector for each
-    token, about a hundred times that of one for each text; so it is mostly used to order the best
-    of a faster search (``among``).
+    Special tokens are left out where nobody asks for them, and every vector is scaled to norm 1.
+    Memory: a vector for each token, about a hundred times that of one for each text; so it is
+    mostly used to order the best of a faster search (``among``). The scores are those of the
+    ``MultiVectorEncoder`` of sentence-transformers over the same folder, without a projection.
 
     Examples
     --------
@@ -111,6 +89,7 @@ class LateInteraction(Estimator):
     encoder = Given(doc="with `hidden_states`, such as `contextual.load_encoder` gives",
                     kind="ContextualEncoder", positional=1)
     layer = Int(None, "number of the hidden state; None: the last", low=0)
+    special_tokens = Flag(False, "count [CLS] and [SEP], too")
 
     tokens_ = Array("tokens", "dim", doc="vectors of the tokens of all texts, at norm 1")
     offsets_ = Array("texts + 1", dtype="int64", doc="where each text begins and ends")
@@ -126,7 +105,7 @@ class LateInteraction(Estimator):
     def _vectors(self, texts: Iterable[str]) -> list[np.ndarray]:
         """Of the tokens of each text."""
         layer = self.encoder.layers if self.layer is None else self.layer
-        rows = [states.vectors[0][~states.special]
+        rows = [states.vectors[0][~states.special | self.special_tokens]
                 for states in self.encoder.hidden_states(texts, layers=layer)]
         return [row / np.maximum(np.linalg.norm(row, axis=1, keepdims=True), 1e-12) for row in rows]
 

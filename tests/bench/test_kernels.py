@@ -16,6 +16,7 @@ UPDATE = (400, 50, 20)
 TINY = {"uniformity": (40, 8, 50), "info_nce": (24, (12,)), "cosent": (300, 40),
         "mean_covariance": (200, 24), "knn": (20, 100, 8), "mean_cosine": (30, 24),
         "pool": (4, 6, 24), "segment_moments": (60, 24, 7), "alignment": (20, 24), "ranks": (4, 30),
+        "maxsim": (5, 9, 24),
         "lda_sweep": (900, 30, 20), "window_update": UPDATE, "subword_update": UPDATE,
         "document_update": UPDATE, "glove_step": (30, 5, 20)}
 SLOW_MACHINE = Ceilings(1e6, {"float32": 1e6})
@@ -120,6 +121,7 @@ N, D = 32_768, 768
     (work.knn(30_522, 30_522, D, 10, itemsize=4), 1.43e12, 97e6, "tf32x3", 10.9),
     (work.mean_covariance(1_000_000, D, itemsize=4), 5.9e11, 3.1e9, "tf32x3", 4.5),
     (work.segment_moments(16_777_216, D, 131_072, itemsize=2), 6.4e10, 26.6e9, "float32", 6.2),
+    (work.maxsim(32, 84_500, 128, 1000, itemsize=4), 0.692e9, 43.3e6, "tf32x3", 0.0101),
     (work.pool(256, 128, D, itemsize=2, layers=2), 0.076e9, 0.101e9, "float32", 0.0235),
     (work.mean_cosine(30_522, D, itemsize=4), 4.7e7, 94e6, "float32", 0.022),
     (work.ranks(10_000, 1379, itemsize=4), 1.44e8, 110e6, "float32", 0.0257),

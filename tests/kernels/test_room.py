@@ -113,6 +113,7 @@ def test_the_public_function_is_exported_documented_and_takes_a_backend(name):
 CALLS = {                                       # a small valid call of each public function
     "alignment": ([[1.0, 0.0]], [[0.0, 1.0]]), "cosent": ([0.5, 0.1], [1, 0]),
     "info_nce": (torch.eye(2), torch.eye(2)), "knn": (torch.eye(2), torch.eye(2)),
+    "maxsim": (torch.eye(3), torch.eye(3), [0, 3]),
     "mean_cosine": (torch.eye(3),), "mean_covariance": (torch.eye(3),), "ranks": ([3.0, 1.0],),
     "pool": (torch.ones(1, 2, 3), [[1, 1]]), "segment_moments": (torch.eye(3), [0, 3]),
     "uniformity": (torch.eye(3),),

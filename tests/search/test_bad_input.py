@@ -77,7 +77,7 @@ CALLS = [
     (lambda: maxsim(X, X[:, :2], [0, 4]), V, ["tokens", "4 columns"]),
     (lambda: maxsim(X, X, [0, 3]), V, ["offsets", "4 rows"]),
     (lambda: maxsim(X, X, [0, 3, 2, 4]), V, ["offsets", "rise"]),
-    (lambda: maxsim(X, X, [0, 4], backend="triton"), V, ["backend='triton'"]),
+    (lambda: maxsim(X, X, [0, 4], backend="tritton"), V, ["backend='tritton'"]),
     (lambda: LateInteraction("bert").fit(TEXTS), T, ["encoder='bert'", "load_encoder"]),
     (lambda: LateInteraction(Letters()).search("cat"), NotFittedError, ["not fitted"]),
     # passages and folders

@@ -6,11 +6,13 @@ import re
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.contextual import load_encoder
-from lessons_lib.core import DataMissing
+from lessons_lib.core import PROJECT, DataMissing
+from lessons_lib.kernels.maxsim import cpu
 from lessons_lib.search import (LateInteraction, maxsim, reciprocal_rank_fusion, rerank,
                                 split_passages)
 
@@ -56,7 +58,7 @@ def test_blocks_of_products_give_the_formula(lengths, m, dim, seed, block):
     query, tokens = rng.normal(size=(m, dim)), rng.normal(size=(sum(lengths), dim))
     offsets = np.cumsum([0, *lengths])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lessons_lib.search.late_interaction.SCORES_AT_ONCE", block)
+        patch.setattr(cpu, "BLOCK", block)
         fast = maxsim(query, tokens, offsets)
     slow = maxsim(query, tokens, offsets, backend="reference")
     np.testing.assert_allclose(fast, slow, atol=1e-12)
@@ -81,6 +83,28 @@ def test_late_interaction_finds_the_text_itself_and_an_order_of_candidates(bert)
     assert everything[3] == 0 and len(late.search("a cat", k=2)) == 2
     some = late.search("a cat", among=[2, 0])
     assert dict(some) == pytest.approx({i: everything[i] for i in (0, 2)}, rel=1e-5)
+
+
+@pytest.mark.parametrize("special_tokens", [False, True])
+def test_the_scores_are_those_of_sentence_transformers_on_the_same_folder(bert, special_tokens):
+    package = pytest.importorskip("sentence_transformers", reason="an optional package")
+    if not hasattr(package, "MultiVectorEncoder"):
+        pytest.skip("this sentence-transformers has no MultiVectorEncoder yet")
+    from sentence_transformers.base.modules import Normalize, Transformer
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+
+    folder, skipped = str(PROJECT / "data/models/lesson-bert"), ["[CLS]", "[SEP]"]
+    model = package.MultiVectorEncoder(device="cpu", modules=[
+        Transformer(folder, model_kwargs={"dtype": torch.float32}),
+        MultiVectorMask([] if special_tokens else skipped, skiplist_tasks=["query", "document"]),
+        Normalize(module_input_name="token_embeddings")])
+    texts = ["the cat sat on the mat", "stocks fell on monday, again", "a bird"]
+    theirs = model.similarity(model.encode_query(["where is the cat?", "a bird"]),
+                              model.encode_document(texts)).numpy()
+    late = LateInteraction(bert, special_tokens=special_tokens).fit(texts)
+    for question, expected in zip(["where is the cat?", "a bird"], theirs, strict=True):
+        found = dict(late.search(question))
+        np.testing.assert_allclose([found[i] for i in range(3)], expected, atol=1e-5)
 
 
 # ------------------------------------------------------------------------------ passages

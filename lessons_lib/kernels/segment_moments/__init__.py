@@ -18,7 +18,7 @@ from ..contents import as_integers, check_finite
 from ..dispatch import Operation, backend_name
 from ..inputs import as_vectors, type_name
 
-__all__ = ["OPERATION", "SegmentMoments", "as_offsets", "segment_moments"]
+__all__ = ["OPERATION", "SegmentMoments", "as_offsets", "check_offsets", "segment_moments"]
 
 OPERATION = Operation("segment_moments")
 WIDEST = 4096                                   # numbers of a row that the kernel can hold
@@ -102,8 +102,9 @@ def as_offsets(value: Any, *, device: torch.device) -> Tensor:
     return value.to(device=device).contiguous()
 
 
-def _check_offsets(offsets: Tensor, n: int) -> None:
-    """Raises ValueError unless the offsets start with 0, never fall and end with n."""
+def check_offsets(offsets: Tensor, n: int, *, of: str = "x") -> None:
+    """Raises ValueError unless the offsets start with 0, never fall and end with n, the number of
+    rows of the argument ``of``."""
     first, last = offsets[[0, -1]].tolist()
     if first != 0:
         raise ValueError(f"offsets[0]={first}; expected 0, where the first segment starts")
@@ -115,13 +116,13 @@ def _check_offsets(offsets: Tensor, n: int) -> None:
                          "numbers that never fall")
     if last != n:
         raise ValueError(f"offsets[{len(offsets) - 1}]={last}; expected {n}, the number of rows "
-                         "of x, where the last segment ends")
+                         f"of {of}, where the last segment ends")
 
 
 @torch.library.custom_op("lessons_lib::segment_moments", mutates_args=())
 def _segment_moments(x: Tensor, offsets: Tensor,
                      backend: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    _check_offsets(offsets, len(x))     # in here also for compiled functions, which know no numbers
+    check_offsets(offsets, len(x))      # in here also for compiled functions, which know no numbers
     d = x.shape[1]
     limit = f"rows of {d} numbers do not fit into registers (at most {WIDEST} do)"
     result = OPERATION.run("segment_moments", x.detach(), offsets, backend=backend or None,
