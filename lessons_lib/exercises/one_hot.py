@@ -96,12 +96,12 @@ EXERCISES = by_name(
                 lambda a, b: len(set(a) & set(b)) / len(set(a) | set(b)),
             "no square root":
                 lambda a, b: len(set(a) & set(b)) / (len(set(a)) * len(set(b))) if a and b else 0.0,
-            "repeated words count in the length":
+            "repeated words count in the norm":
                 lambda a, b: len(set(a) & set(b)) / math.sqrt(len(a) * len(b)) if a and b else 0.0,
             "empty text divides by zero":
                 lambda a, b: len(set(a) & set(b)) / math.sqrt(len(set(a)) * len(set(b)))},
         hints=("The vectors hold only 0 and 1. What is their inner product, said in words?",
-               "The squared length of a vector of zeros and ones is the number of its ones: count "
+               "The squared norm of a vector of zeros and ones is the number of its ones: count "
                "distinct words, not words.")),
     function_task("words_needed", "How many words cover a given share of a text?",
         _solve_words_needed, _COUNT_CASES, fresh=_fresh_counts,
