@@ -34,7 +34,7 @@ def cards(
 
 def progress(
     notebooks: Annotated[list[Path] | None, argument("notebooks, or folders of them; default: "
-                                                     "those of the course")] = None,
+                                                     "your copies of the lessons")] = None,
 ) -> None:
     """Say which checks have passed in your saved notebooks.
 
@@ -42,8 +42,12 @@ def progress(
     """
     from ..classroom.progress import notebooks_in
     from ..classroom.progress import progress as read
+    from ..lesson import copies
     from ..lesson.course import Course
 
+    if not notebooks and copies.WORK.is_dir():       # with assignments, without what lies beside
+        notebooks = [path for path in sorted(copies.WORK.rglob("*.ipynb"))
+                     if copies.COURSE_FOLDER not in path.parts]
     done, left_out = read(notebooks_in(notebooks or [Course().notebooks]))
     if not done and not left_out:
         raise ValueError("none of these notebooks is a lesson with exercises, or an assignment")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ..bootstrap import hand_over
-from ..core import PROJECT, output_folder
+from ..core import PROJECT, output_folder, write_json
 from .options import argument, option, unset
 
 __all__ = ["find_library", "lab", "site", "slides"]
@@ -22,28 +23,79 @@ def find_library() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
 
 
-def _jupyterlab(notebook: Path, *options: str) -> None:
+# What a reader finds without having asked for it; own settings win over these.
+SETTINGS = {"@jupyterlab/apputils-extension:notification":
+            {"fetchNews": "false", "checkForUpdates": False}}
+# A first window shows the table of contents of the lesson, and no list of files; later ones are as
+# the reader left them.
+FIRST_WINDOW = {
+    "data": {"layout-restorer:data": {
+        "left": {"collapsed": False, "visible": True, "current": "@jupyterlab/toc:plugin",
+                 "widgets": ["filebrowser", "running-sessions", "@jupyterlab/toc:plugin",
+                             "extensionmanager.main-view"]},
+        "relativeSizes": [0.22, 0.78, 0]}},
+    "metadata": {"id": "default"}}
+
+
+def _jupyterlab(*arguments: str) -> None:
     find_library()
-    raise typer.Exit(hand_over([sys.executable, "-m", "jupyterlab", str(notebook),
-                                "--ServerApp.ip=127.0.0.1", *options]))
+    raise typer.Exit(hand_over([sys.executable, "-m", "jupyterlab", *arguments]))
+
+
+def _make_plain(folder: Path) -> None:
+    """Give JupyterLab the course's settings, from a folder that nothing else uses."""
+    write_json(folder / "labconfig" / "default_setting_overrides.json", SETTINGS)
+    paths = [str(folder), os.environ.get("JUPYTER_CONFIG_PATH")]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
+
+
+def _left_open(windows: Path) -> bool:
+    """Whether a reader left notebooks open, which JupyterLab opens again; makes a first window
+    where there is none.
+    """
+    from jupyterlab_server.workspaces_handler import WorkspacesManager
+
+    manager = WorkspacesManager(str(windows))
+    try:
+        kept = manager.load("default")["data"]
+        if kept:
+            return any(name.startswith("notebook:") for name in kept)
+    except (OSError, ValueError, TypeError, KeyError):
+        pass                                     # damaged; JupyterLab would not open it either
+    manager.save("default", json.dumps(FIRST_WINDOW))
+    return False
 
 
 def lab(context: typer.Context) -> None:
-    """Open JupyterLab at a lesson (default: start_here), or at a notebook such as `run` keeps of a
-    lesson that stopped.
+    """Open JupyterLab at your copy of a lesson (default: where you left off; at first start_here),
+    or at a notebook such as `run` keeps of a lesson that stopped.
 
-    It listens on this machine only and keeps its token.
+    Your copies are in `work/`, which git does not see: what you write there stays when the course
+    is updated. To begin a lesson anew, delete its copy. JupyterLab listens on this machine only and
+    keeps its token.
     """
+    from ..lesson import copies
     from ..lesson.course import Course
 
     named = bool(context.args) and not context.args[0].startswith("-")
     lesson, options = (context.args[0], context.args[1:]) if named else ("start_here", context.args)
-    notebook = Path(lesson).absolute()
-    if notebook.suffix != ".ipynb" or not notebook.is_file():
-        notebook = Course().card(lesson).notebook
-    os.chdir(PROJECT)
-    inside = notebook.is_relative_to(PROJECT)
-    _jupyterlab(notebook.relative_to(PROJECT) if inside else notebook, *options)
+    notebook, work = Path(lesson).absolute(), copies.WORK
+    options = ["--ServerApp.ip=127.0.0.1", *options]
+    _make_plain(work / copies.COURSE_FOLDER)
+    if notebook.suffix == ".ipynb" and notebook.is_file():
+        _jupyterlab(str(notebook), *options)
+    notebook = work / Course().card(lesson).notebook.name
+    done = copies.renew_copies(Course().notebooks, work)
+    if "copied" in done.values():
+        print(f"Your copies of the lessons: {work}")
+    for name, what in done.items():
+        if what != "copied":
+            print(f"{name}: {what}")
+    windows = work / copies.COURSE_FOLDER / "workspaces"
+    place = [str(notebook)]
+    if _left_open(windows) and not named:
+        place = [f"--ServerApp.root_dir={work}"]
+    _jupyterlab(*place, f"--LabApp.workspaces_dir={windows}", *options)
 
 
 def site(
@@ -87,4 +139,5 @@ def slides(
           "LESSON --live, then Start Deck")
     if live:
         notebook = Course().card(next(iter(counts))).notebook.name
-        _jupyterlab(folder / "live" / notebook, f"--ServerApp.root_dir={folder / 'live'}")
+        _jupyterlab(str(folder / "live" / notebook), "--ServerApp.ip=127.0.0.1",
+                    f"--ServerApp.root_dir={folder / 'live'}")

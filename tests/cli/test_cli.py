@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -66,28 +67,50 @@ def test_your_leaderboard_is_empty_at_first_and_only_yours_can_be_reset(lessons)
     assert code == 2 and "only your rows can be reset" in err
 
 
+@pytest.fixture
+def calls(monkeypatch, tmp_path):
+    """The programs that commands would become; the reader's copies go to a folder of the test."""
+    made = []
+    monkeypatch.setattr("lessons_lib.cli.web.hand_over", lambda command: made.append(command) or 0)
+    monkeypatch.setattr("lessons_lib.lesson.copies.WORK", tmp_path / "work")
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
+    return made
+
+
 @pytest.mark.parametrize(("arguments", "notebook", "options"),
                          [((), "00_start_here", []),
                           (("--no-browser",), "00_start_here", ["--no-browser"]),
                           (("one_hot", "--port=9"), "01_one_hot", ["--port=9"])])
-def test_lab_opens_a_lesson_and_passes_options_on(lessons, monkeypatch, arguments, notebook,
-                                                  options):
-    calls = []
-    monkeypatch.setattr("lessons_lib.cli.web.hand_over", lambda command: calls.append(command) or 0)
-    monkeypatch.chdir(PROJECT)
+def test_lab_opens_the_copy_of_a_lesson_and_passes_options_on(
+        lessons, monkeypatch, calls, tmp_path, arguments, notebook, options):
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
-    assert lessons("lab", *arguments)[0] == 0
-    command = calls[0]
-    assert f"{notebook}.ipynb" in command[3] and "--ServerApp.ip=127.0.0.1" in command and command[
-        5:] == options
+    code, out, _ = lessons("lab", *arguments)
+    command, copy = calls[0], tmp_path / "work" / f"{notebook}.ipynb"
+    assert code == 0 and f"Your copies of the lessons: {copy.parent}" in out
+    assert command[3] == str(copy) and copy.is_file()
+    assert command[5:] == ["--ServerApp.ip=127.0.0.1", *options]
     # kernels find the library
     assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(PROJECT), "elsewhere"]
     assert not any("token" in part or "allow-root" in part for part in command)
+    code, out, _ = lessons("lab", *arguments)
+    assert code == 0 and out == "" and calls[1] == command
 
 
-def test_lab_opens_the_notebook_that_a_run_kept(lessons, monkeypatch, tmp_path):
-    calls = []
-    monkeypatch.setattr("lessons_lib.cli.web.hand_over", lambda command: calls.append(command) or 0)
+def test_lab_goes_on_where_the_reader_left_off(lessons, calls, tmp_path):
+    assert lessons("lab")[0] == 0
+    (window,) = (tmp_path / "work" / ".course" / "workspaces").iterdir()
+    kept = json.loads(window.read_text("utf-8"))
+    assert kept["data"]["layout-restorer:data"]["left"]["current"] == "@jupyterlab/toc:plugin"
+    kept["data"]["notebook:04_word2vec.ipynb"] = {}
+    window.write_text(json.dumps(kept), "utf-8")
+    assert lessons("lab")[0] == lessons("lab", "one_hot")[0] == 0
+    assert calls[1][3] == f"--ServerApp.root_dir={tmp_path / 'work'}"
+    assert calls[2][3].endswith("01_one_hot.ipynb"), "a lesson that is named is opened"
+    window.write_text("{", "utf-8")
+    assert lessons("lab")[0] == 0 and calls[3][3].endswith("00_start_here.ipynb")
+
+
+def test_lab_opens_the_notebook_that_a_run_kept(lessons, monkeypatch, tmp_path, calls):
     monkeypatch.chdir(tmp_path)
     kept = tmp_path / "failed" / "00_start_here.ipynb"
     kept.parent.mkdir()

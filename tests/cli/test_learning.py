@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from lessons_lib.core import PROJECT
+from lessons_lib.lesson.copies import renew_copies
 
 
 def test_progress_of_the_course_and_of_a_file(lessons, tmp_path):
@@ -20,6 +21,17 @@ def test_progress_of_the_course_and_of_a_file(lessons, tmp_path):
     (tmp_path / "cut.ipynb").write_text("{", "utf-8")
     code, out, _ = lessons("progress", tmp_path)
     assert code == 0 and "left out" in out and "cut.ipynb" in out
+
+
+def test_progress_without_a_name_is_that_of_the_reader_s_copies(lessons, tmp_path, monkeypatch):
+    work = tmp_path / "work"
+    monkeypatch.setattr("lessons_lib.lesson.copies.WORK", work)
+    renew_copies(PROJECT / "notebooks", work)
+    copy = work / "01_one_hot.ipynb"
+    said = copy.read_text("utf-8").replace(": not attempted", ": correct.", 1)
+    copy.write_text(said, "utf-8")
+    code, out, err = lessons("progress")
+    assert code == 0 and "1 of 6" in out and ".course" not in out, out + err
 
 
 def test_a_deck_of_chosen_lessons(lessons, tmp_path, monkeypatch):
