@@ -1,9 +1,9 @@
 """Search: a question in, the passages that answer it out, by words, by vectors, and by both.
 
 `InvertedIndex` finds words, `ExactNeighbours`, `Hnsw` and `CompactVectors` find vectors, each with
-``fit`` and ``search``; `reciprocal_rank_fusion` joins rankings, `LateInteraction` and `rerank` look
-closer at the best. `FolderIndex` does all of it for a folder of texts, and is what ``lessons
-search`` asks. Modules load on first use. Taught in lesson ``17_search``.
+``fit`` and ``search``; `reciprocal_rank_fusion` joins rankings, `LateInteraction`, `CrossEncoder`
+and `rerank` look closer at the best. `FolderIndex` does all of it for a folder of texts, and is
+what ``lessons search`` asks. Modules load on first use. Taught in lesson ``17_search``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 
 _HOME = {
+    "cross_encoder": ("CrossEncoder",),
     "folder": ("Answer", "FolderIndex", "Update"),
     "inverted": ("InvertedIndex",),
     "late_interaction": ("LateInteraction", "maxsim"),

@@ -93,7 +93,7 @@ def rerank(query: str, texts: Sequence[str], score: Callable[[list[tuple[str, st
         The candidates of a faster search.
     score : callable
         Gets the list of pairs (query, text) and gives a number for each, higher for better; such as
-        ``sentence_transformers.CrossEncoder(folder).predict``.
+        a `CrossEncoder`.
     k : int >= 1, default 10
 
     Returns
@@ -118,7 +118,7 @@ def rerank(query: str, texts: Sequence[str], score: Callable[[list[tuple[str, st
         raise TypeError(f"texts={shown(texts)} is no list of str; expected the candidates")
     if not callable(score):
         raise TypeError(f"score={shown(score)} is {type(score).__name__}; expected a function of "
-                        "pairs (query, text), such as CrossEncoder(folder).predict")
+                        "pairs (query, text), such as CrossEncoder(folder)")
     if not len(texts):
         return []
     given = score([(query, text) for text in texts])
