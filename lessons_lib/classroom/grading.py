@@ -25,7 +25,7 @@ from ..exercises import Exercise, for_lesson, unseen_judge, verdict
 from ..exercises.base import NOT_ATTEMPTED
 from ..lesson.course import Course
 from .assignment import Assignment, names_in
-from .runner import Ended, Limits, Submission, check_protections
+from .runner import Ended, Limits, Submission, check_protections, remove_left_folders
 from .tasks import OPEN_STUB, student_notebook
 
 __all__ = ["Graded", "grade", "grade_notebook", "longest_grading", "submissions_of"]
@@ -79,14 +79,18 @@ def read_notebook(path: Path) -> dict[str, Any]:
 
     Raises ValueError saying why it is none; devices, links and huge files are not opened.
     """
+    no_link, no_wait = (getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK"))
     try:
         about = os.lstat(path)
+        if stat.S_ISREG(about.st_mode):          # and what is opened then is looked at again
+            with open(path, "rb", opener=lambda name, flags: os.open(
+                    name, flags | no_link | no_wait)) as file:
+                about, content = os.fstat(file.fileno()), file.read(MAX_NOTEBOOK_BYTES + 1)
         if not stat.S_ISREG(about.st_mode):
             raise ValueError("is no file of its own but a link, a folder or a device")
-        if about.st_size > MAX_NOTEBOOK_BYTES:
+        if len(content) > MAX_NOTEBOOK_BYTES:
             raise ValueError(f"has {about.st_size / 1e6:,.0f} MB; at most "
                              f"{MAX_NOTEBOOK_BYTES / 1e6:,.0f}. Clear its outputs")
-        content = path.read_bytes()
     except OSError as error:
         raise ValueError(f"cannot be read ({error.strerror})") from None
     try:
@@ -415,6 +419,7 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
         Where there are none.
     """
     check_protections(weak)
+    remove_left_folders()
     todo, rows = _jobs(assignment)
     if not todo and not rows:
         raise ValueError(f"{assignment.folder / 'submissions'} holds 0 submissions; put NAME.ipynb "

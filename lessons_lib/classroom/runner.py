@@ -9,6 +9,7 @@ time, memory and disk it may take. Used by ``lessons grade``.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core import BackendUnavailable
+from ..core.files import process_lives
 from .sandbox import wire
 from .sandbox.confine import protections
 
@@ -40,6 +42,7 @@ OUT_OF_REACH = ("lessons_lib is out of reach while grading; write it with NumPy 
 SYSTEM_FILES = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache",
                 "/etc/localtime", "/dev/urandom", "/dev/random", "/proc/cpuinfo", "/proc/meminfo",
                 "/sys/devices/system/cpu")
+FOLDERS = "submission-"                          # then the grader's process id
 GUARDS = {"network": "it could use the network",
           "processes": "it could start or end other processes",
           "files": "it could read and delete files",
@@ -136,6 +139,14 @@ def _by_the_clock(seconds: float) -> float:
     return 3 * seconds + 3
 
 
+def remove_left_folders() -> None:
+    """Remove the folders of submissions whose grader was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*-*"):
+        grader = folder.name.removeprefix(FOLDERS).split("-")[0]
+        if grader.isdecimal() and not process_lives(int(grader)):
+            shutil.rmtree(folder, ignore_errors=True)        # links and others' folders stay
+
+
 def _bytes_in(folder: str) -> float:
     """Bytes of all files below a folder; infinite for more than 500. Raises OSError for what cannot
     be listed.
@@ -213,7 +224,8 @@ class Submission:
         self._deadline, self._done, self._functions = float("inf"), threading.Event(), {}
 
     def __enter__(self) -> Submission:
-        self._folder = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDERS}{os.getpid()}-",
+                                                   ignore_cleanup_errors=True)
         settings = {"readable": readable_paths(self._hidden),
                     "writable": [os.path.realpath(self._folder.name)], "memory": self.limits.memory,
                     "cpu_seconds": int(self.limits.total) + 10, "file_bytes": self.limits.disk}

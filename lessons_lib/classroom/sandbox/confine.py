@@ -3,7 +3,8 @@ memory, time.
 
 On Linux the kernel does it, and nothing that runs afterwards can undo it: seccomp refuses system
 calls (sockets, signals to others, new processes, changes of owner and mode), Landlock refuses
-files, limits cap memory and time. No privileges are needed. Elsewhere only the limits that the
+files, limits cap memory and time. No privileges are needed; those of root are given up, because
+they can raise limits and make buffers in the kernel large. Elsewhere only the limits that the
 system has and a hook inside Python are left, which a hostile answer can get around; `protections`
 says which is which.
 """
@@ -119,18 +120,25 @@ REFUSED = {
     "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
     "sched_setattr": (314, 274), "setpgid": (109, 154), "migrate_pages": (256, 238),
     "move_pages": (279, 239), "process_madvise": (440, 440), "process_mrelease": (448, 448),
+    # Memory that stays in memory, locks that others wait for, and a disk that is kept busy.
+    "mlock": (149, 228), "mlockall": (151, 230), "mlock2": (325, 284), "flock": (73, 32),
+    "sync": (162, 81), "syncfs": (306, 267),
     # Files that no watch sees: without a name from the start, or on their way through a socket.
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "sendmsg": (46, 211),
     "sendmmsg": (307, 269),
 }
 # Calls that one argument makes dangerous: the argument's offset, and the values that are refused.
 # A file may tell its owner by a signal that it can be read: F_SETOWN, F_SETSIG and F_SETOWN_EX
-# would send it to any process of the user, and so would FIOSETOWN and SIOCSPGRP. FS_IOC_SETFLAGS
-# and FS_IOC_FSSETXATTR change a file that is open for reading. PR_SET_PDEATHSIG and PR_SET_DUMPABLE
-# would undo that the process ends with the grader, and hide its open files from the watch.
-REFUSED_WITH = {"fcntl": ((72, 25), 24, (8, 10, 15)),
+# would send it to any process of the user, and so would FIOSETOWN and SIOCSPGRP. F_SETLEASE lets
+# others wait, F_NOTIFY sends signals, too, and F_SETPIPE_SZ takes memory of the kernel that no
+# limit counts. FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR change a file that is open for reading.
+# PR_SET_PDEATHSIG and PR_SET_DUMPABLE would undo that the process ends with the grader, and hide
+# its open files from the watch.
+REFUSED_WITH = {"fcntl": ((72, 25), 24, (8, 10, 15, 1024, 1026, 1031)),
                 "ioctl": ((16, 29), 24, (0x8901, 0x8902, 0x40086602, 0x401C5820)),
                 "prctl": ((157, 167), 16, (1, 4))}
+CAPGET, CAPSET, CAPABILITIES = (125, 90), (126, 91), 0x20080522
+READ_SEARCH = 1 << 2                             # reads a Python that belongs to somebody else
 NEWER = 463  # calls from here on came after 2024, and nobody has looked at them
 CLONE, CLONE3, TGKILL, PRLIMIT = (56, 220), (435, 435), (234, 131), (302, 261)
 CLONE_THREAD = 0x00010000
@@ -181,6 +189,20 @@ def _shut_calls() -> bool:
     return libc.prctl(22, 2, head, 0, 0) == 0
 
 
+def _give_up_rights() -> bool:
+    """Whether this process has no rights of root any more, but for reading where Landlock lets it.
+    """
+    if sys.platform != "linux" or platform.machine() not in ARCHITECTURES:
+        return False
+    libc, side = _libc(), 0 if platform.machine() == "x86_64" else 1
+    head = struct.pack("=IiI", CAPABILITIES, 0, 0)
+    rights = ctypes.create_string_buffer(24)     # twice: effective, permitted, inheritable
+    if libc.syscall(CAPGET[side], head, rights) != 0:
+        return False
+    kept = struct.unpack("=6I", rights.raw)[1] & READ_SEARCH
+    return libc.syscall(CAPSET[side], head, struct.pack("=6I", kept, kept, 0, 0, 0, 0)) == 0
+
+
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn",
              "os.spawn", "os.kill", "os.startfile", "ctypes.", "os.remove", "os.rename", "os.rmdir",
              "os.chmod", "os.chown", "os.truncate", "os.link", "os.symlink", "shutil.", "winreg.")
@@ -215,6 +237,7 @@ def confine(*, readable: list[str], writable: list[str], memory: int, cpu_second
         # no program can give privileges back; Landlock and seccomp ask for it
         libc.prctl(38, 1, 0, 0, 0)
         held["files"] = _shut_files(readable, writable)
+        held["memory"] &= _give_up_rights()      # root could raise its limits again
         held["network"] = held["processes"] = _shut_calls()
     if not all(held.values()):
         sys.addaudithook(_refuse)
