@@ -79,7 +79,7 @@ def _judge_between(points: Any) -> str | None:
                 f"shape {x.shape}")
     if not np.isfinite(x).all() or (np.linalg.norm(x, axis=1)
                                     < 1e-6).any() or np.linalg.norm(x[0] + x[1]) < 1e-6:
-        return "one of your vectors, or the mean of the two senses, has no length or no numbers"
+        return "one of your vectors, or the mean of the two senses, has the norm 0 or no numbers"
     word = (x[0] + x[1]) / 2
     cosine = [float(word @ row / np.linalg.norm(word) / np.linalg.norm(row)) for row in x]
     if not cosine[2] > max(cosine[:2]) + 1e-6:

@@ -63,8 +63,8 @@ _REASONS = {
     "the words of each sentence shuffled": "where in the formulas is the place of a word?",
     "each sentence said twice in a row":
         "twice the words, twice the |s|; and what happens to each p(w)?",
-    "each word vector scaled to length 1":
-        "a long vector has a larger say in a sum than a short one",
+    "each word vector scaled to norm 1":
+        "a vector with a large norm counts more in a sum than one with a small norm",
     "the same vector added to all word vectors":
         "sentences get different amounts of it: the sum of their weights divided by |s|"}
 CHANGES = tuple(_REASONS)
