@@ -23,13 +23,14 @@ from ..plots import cone as draw_cone
 from ..plots import layer_lines
 from ..plots import singular_spectrum as draw_spectrum
 from .entry import Entry, Holds, Rows, Series, declared
-from .models import COURSE, RANDOM, model_of, with_encoder
-from .pictures import curves_of, paired_table
+from .models import CONTROL, COURSE, RANDOM, model_of, with_encoder
+from .pictures import curves_of, line_panels
 
 __all__ = ["ENTRIES", "NAMES", "WordTable", "layer_measures", "released_measures", "token_table",
            "word_tables"]
 
 WORDS = 10_000  # of skip-gram, the most frequent
+RANKS = (100, 500, 5000, 10_000)  # the least frequent word of each group of Table 1
 LEAST = 5  # occurrences of a subword that counts as a word
 MODELS = {"LessonBERT": "", "start weights": RANDOM}  # what stands after the name of the model
 NAMES = {"bert": "BERT", "gpt2": "GPT-2", "elmo": "ELMo"}
@@ -154,14 +155,35 @@ def _layer_entry(number: int, name: str, **holds: Holds) -> Entry:
             result[f"{title}, released"] = {int(k): float(v) for k, v in pairs}
         return result
 
+    def ends(row: Mapping[float, float]) -> str:
+        return f"{row[min(row)]:.2f} to {row[max(row)]:.2f}"
+
     def draw(entry: Entry, measured: Series) -> Any:
         released = {k: row for k, row in measured.items() if k.endswith(", released")}
         own = {k: row for k, row in measured.items() if k not in released}
         return layer_lines(
             curves_of(own), ylabel=name, published=curves_of(released),
-            title=f"{name.capitalize()} by depth, here and in the models of the paper")
+            title=f"{name.capitalize()} from the input to the last layer: LessonBERT "
+                  f"{ends(own['LessonBERT'])}, BERT {ends(released['BERT, released'])}")
 
     return declared(f"ethayarajh2019_figure{number}", measure, draw, SCALES, **holds)
+
+
+def _draw_frequency(entry: Entry, measured: Series) -> Any:
+    """Norms and distances of the groups, as printed in grey; the title tells what came out."""
+    panels = {}
+    for heading, row in {"norm": "norm", "distance to the 3 nearest": "distance, k = 3"}.items():
+        rows = {"BERT-base (paper)": entry.printed[row], "LessonBERT": measured[row],
+                "LessonBERT" + CONTROL: measured.get(f"{row}, start weights", {})}
+        panels[heading] = {name: {RANKS[x]: y for x, y in points.items()}
+                           for name, points in rows.items()}
+    norms = "larger" if _rises("norm")(measured) else "no larger"
+    here, paper = ("nearer" if _falls(of["distance, k = 3"]) else "farther"
+                   for of in (measured, entry.printed))
+    return line_panels(
+        panels, title=f"Rarer words have {norms} norms; their neighbours are {here} here, "
+        f"{paper} in BERT", xlabel="frequency rank, up to", grey=["BERT-base (paper)"],
+        ticks=(100, 1000, 10_000), xscale="log")
 
 
 def _falls(row: Mapping[float, float]) -> bool:
@@ -186,12 +208,8 @@ ENTRIES = (
         for name, (table, *_) in word_tables(settings["encoder"]).items()}, lambda entry, m: (
             draw_spectrum({name: list(row.values()) for name, row in m.items()}, title=(
                 "One direction of a language model's table stands far above all others"))), SCALES),
-    declared("li2020_table1", _measure_frequency, lambda entry, m: paired_table(
-        "Rarer words: longer vectors, farther neighbours",
-        ("≤ 100", "≤ 500", "≤ 5,000", "≤ 10,000")[: len(m["norm"])], entry.printed, m,
-        rows=list(entry.printed), whose=("BERT", "here"), form="{:.2f}", limits=None),
-        SCALES, norms=_rises("norm"), distances=_rises("distance, k = 3"),
-        dots=_rises("dot product, k = 3")),
+    declared("li2020_table1", _measure_frequency, _draw_frequency, SCALES, norms=_rises("norm"),
+             distances=_rises("distance, k = 3"), dots=_rises("dot product, k = 3")),
     _layer_entry(1, "mean cosine",
                  released=lambda m: _least(m, "BERT, released", "GPT-2, released") >= 0.1,
                  here=lambda m: min(v for k, v in m["LessonBERT"].items() if k > 0) >= 0.1),

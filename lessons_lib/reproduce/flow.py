@@ -17,7 +17,7 @@ from ..evaluation import pair_cosines, spearman
 from ..text import edit_distance, tokenize
 from .entry import Entry, Rows, Series, declared
 from .models import CONTROL, controlled, with_encoder
-from .pictures import row_table, score_lines, stacked
+from .pictures import beside_paper, dots_of, gains, score_lines
 from .rounding_grid import Pairs, Sentences, encoded, program_flow
 from .trained import first_pairs
 
@@ -63,9 +63,16 @@ def _measure_calibration(model: str, seed: int, settings: Mapping[str, Any]) -> 
 
 def _draw_calibration(entry: Entry, measured: Series) -> Any:
     lines = {k: row for k, row in measured.items() if k.removesuffix(CONTROL) != TARGET}
+    told = []
+    for ending in ("", CONTROL):
+        row, flow = measured["nulled" + ending], measured[TARGET + ending][0]
+        told.append([f"{y - row[0]:.1f}" for y in (max(row.values()), flow)])
+    (own, by_flow), twins = told
     return score_lines(
-        "Other ways to calibrate the last layer, beside the flow", "singular directions taken away",
-        "Spearman × 100, STS-B", lines, log=False, ticks=list(next(iter(lines.values()))),
+        f"Taking directions away adds {own} points (control {twins[0]}), the flow {by_flow} "
+        f"({twins[1]})", "singular directions taken away",
+        "Spearman × 100, STS-B",
+        {k.replace("standardised", "scaled"): row for k, row in lines.items()}, log=False, ticks=list(next(iter(lines.values()))),
         levels={k: row[0] for k, row in measured.items() if k not in lines})
 
 
@@ -86,11 +93,19 @@ def _measure_lexical(settings: Mapping[str, Any], seed: int) -> Series:
     return people | controlled(rows)(settings, seed)
 
 
+def _draw_lexical(entry: Entry, measured: Series) -> Any:
+    names = ("people", "as they are", TARGET)
+    rows = {f"{what}: {name}": dots_of(entry, measured, name, x)
+            for x, what in enumerate(("edit distance", "grades")) for name in names}
+    told = gains(entry, measured, TARGET, "as they are", 0)
+    return beside_paper(rows, title=f"Correlation with edit distance, by the flow: {told}",
+                        source="Li et al. 2020, BERT-base, section 4.4", groups=[len(names)],
+                        encoder="LessonBERT", xlabel="Spearman × 100 with edit distance or grades")
+
+
 ENTRIES = (
     declared("li2020_calibration", _measure_calibration, _draw_calibration, SCALES,
              nulling=lambda m: max(m["nulled"].values()) > m["nulled"][0],
              best=lambda m: m[TARGET][0] > max(*m[SCALED].values(), *m["nulled"].values())),
-    declared("li2020_lexical", _measure_lexical, lambda entry, m: row_table(
-        stacked(entry, m), "How much of a similarity is spelling?", ("edit distance", "grades"),
-        mean=False), SCALES),
+    declared("li2020_lexical", _measure_lexical, _draw_lexical, SCALES),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..plots import score_curves, similarity_matrix
+from ..plots import ENCODERS, score_curves, similarity_matrix
 from ..plots.labels import heading, name_rows, new_figure, x_ticks
 from ..plots.primitives import grid
 from ..plots.style import BLUE, GREY, LINE_COLOURS, MARKERS, plain, styled
@@ -18,8 +18,8 @@ from .entry import CONTROL, CONTROLS, SD, Draw, Entry, Rows, Series, averages
 from .trained import SETS
 
 __all__ = ["HIGH", "LOW", "Dots", "beside_paper", "curves_of", "dots_of", "gains", "interval_dots",
-           "line_panels", "mean_dots", "paired_table", "row_table", "score_lines", "set_table",
-           "signed", "stacked"]
+           "line_panels", "mean_dots", "paired_table", "row_table", "score_lines", "set_dots",
+           "set_table", "signed", "stacked"]
 
 LOW, HIGH = ", low", ", high"  # end the names of rows of the ends of intervals
 LEGEND_CHARS = 66  # of names of marks that stand in one line below a picture
@@ -68,14 +68,15 @@ def signed(value: float) -> str:
 @styled()
 def beside_paper(rows: Mapping[str, Dots], *, title: str, source: str, here: str = "here",
                  control: str = "control: random initialisation", xlabel: str = "Spearman × 100",
-                 groups: Sequence[int] = ()) -> Any:
+                 groups: Sequence[int] = (), encoder: str = "") -> Any:
     """A row for each name on one scale: the paper's number as a grey square, ours as a filled dot
     and its control hollow, each with its standard deviation. A line is drawn above the rows in
-    ``groups``; the legend below says whose the marks are."""
+    ``groups``; the legend below says whose the marks are. Dots have the colour of ``encoder``."""
     fig, (ax,) = new_figure(title, size=(7.2, 1.9 + 0.36 * len(rows)))
+    colour = ENCODERS[encoder].colour if encoder else BLUE
     looks = {source: {"marker": "s", "color": GREY, "ms": 7},
-             here: {"marker": "o", "color": BLUE, "ms": 8},
-             control: {"marker": "o", "color": "white", "mec": BLUE, "mew": 1.5, "ms": 8}}
+             here: {"marker": "o", "color": colour, "ms": 8},
+             control: {"marker": "o", "color": "white", "mec": colour, "mew": 1.5, "ms": 8}}
     drawn = {}
     for place, (paper, own, twin) in enumerate(rows.values()):
         for name, value, shift in ((source, paper, -0.17), (control, twin, 0.17),
@@ -83,7 +84,8 @@ def beside_paper(rows: Mapping[str, Dots], *, title: str, source: str, here: str
             if value is None:
                 continue
             mean, sd = value if isinstance(value, tuple) else (value, 0.0)
-            ax.plot([mean - sd, mean + sd], [place + shift] * 2, "-", color=BLUE, lw=1.6, zorder=2)
+            ax.plot([mean - sd, mean + sd], [place + shift] * 2, "-", color=colour, lw=1.6,
+                    zorder=2)
             drawn[name], = ax.plot([mean], [place + shift], ls="none", zorder=3, **looks[name])
     for place in groups:
         ax.axhline(place - 0.5, color=GREY, lw=0.8)
@@ -108,8 +110,9 @@ def curves_of(series: Series) -> dict[str, tuple[list[float], list[float]]]:
 def line_panels(panels: Mapping[str, Series], *, title: str, xlabel: str, size: float = 4.4,
                 linear: float | None = None, ticks: Sequence[float] = (),
                 grey: Sequence[str] = (), ylabel: str = "", **axes: Any) -> Any:
-    """Panels of lines side by side, heading -> rows; a row has the same colour in all, its control
-    is dashed and hollow, what others printed ``grey``. ``size`` in inches; ``linear``: the x axis
+    """Panels of lines side by side, heading -> rows; a row has the same colour in all, that of an
+    encoder where it is the name of one; its control is dashed and hollow, what others printed
+    ``grey``. ``size`` in inches; ``linear``: the x axis
     is so up to here, then logarithmic; ``ticks``, where it has numbers, default at each point;
     ``axes``: settings of matplotlib's axes."""
     fig, parts = new_figure(title, size=(7.2, size), panels=len(panels))
@@ -119,7 +122,8 @@ def line_panels(panels: Mapping[str, Series], *, title: str, xlabel: str, size: 
     for ax, (name, part) in zip(parts, panels.items(), strict=True):
         for row, points in part.items():
             base = next(k for k, of in enumerate(own) if row in (of, *(of + c for c in CONTROLS)))
-            colour = GREY if row in grey else LINE_COLOURS[base]
+            colour = (GREY if row in grey else ENCODERS[own[base]].colour if own[base] in ENCODERS
+                      else LINE_COLOURS[base])
             look = {"ls": "-"} if row in own else {"ls": "--", "mfc": "white"}
             drawn[row], = ax.plot(list(points), list(points.values()), color=colour,
                                   marker=MARKERS[base], **look)
@@ -192,6 +196,24 @@ def row_table(rows: Series, title: str, names: Mapping[int, str] | Sequence[str]
             if empty[row, column]:
                 text.set_text("")
     return fig
+
+
+def set_dots(what: str, row: str, over: str, rows: Mapping[str, str], *, source: str,
+             sets: bool = True, **options: Any) -> Draw:
+    """Rows, by their short names, beside the paper's: their means over the sets, and STS-B alone.
+    The title says ``what`` a row adds to another; without ``sets`` all is STS-B."""
+    place = SETS.index("stsb")
+
+    def draw(entry: Entry, measured: Series) -> Any:
+        shown = {f"mean: {short}": mean_dots(entry, measured, name)
+                 for name, short in rows.items() if sets}
+        begins = "STS-B: " if sets else ""
+        shown |= {begins + short: dots_of(entry, measured, name, place)
+                  for name, short in rows.items()}
+        told = gains(entry, measured, row, over, None if sets else place)
+        return beside_paper(shown, title=f"{what}: {told}", source=source,
+                            groups=[len(rows)] if sets else [], **options)
+    return draw
 
 
 def set_table(title: str, rows: Sequence[str] = (), controls: Sequence[str] = ()) -> Draw:

@@ -17,7 +17,7 @@ import numpy as np
 from ..plots import similarity_matrix
 from .entry import Entry, Rows, Series, averages, declared
 from .models import CONTROL, controlled, with_encoder
-from .pictures import score_lines, set_table
+from .pictures import score_lines, set_dots, set_table, signed
 from .rounding_grid import (FITS, POOLINGS, RAW, beta_gamma_grid, encoded, grid, score_against_k)
 from .trained import SETS
 
@@ -103,10 +103,12 @@ def _measure_surface(settings: Mapping[str, Any], seed: int) -> Series:
     return result
 
 
-_FLOW_ROWS = ("last layer", BOTH_LAYERS, "flow (NLI)", "flow (target)")
-_WHITE_ROWS = (BOTH_LAYERS, "whitening (NLI)", "whitening, a third (NLI)", "whitening (target)",
-               "whitening, a third (target)")
-_BETA_ROWS = (RAW, *BETAS)
+_FLOW_ROWS = {"last layer": "last layer", BOTH_LAYERS: "first and last layer",
+              "flow (NLI)": "flow (NLI)", "flow (target)": "flow (target)"}
+_WHITE_ROWS = {BOTH_LAYERS: "first and last layer"} | {
+    f"whitening{kept} ({data})": f"whitening{kept} ({data})"
+    for data in ("NLI", "target") for kept in ("", ", a third")}
+_BETA_ROWS = {name: name for name in (RAW, *BETAS)}
 _DATA, _PROTOCOLS = ("NLI", "target", "each file"), ("all", "wmean")
 def _little_lost(m: Series) -> bool:
     """Whether a third of the directions costs less than a point on average."""
@@ -128,12 +130,29 @@ def _higher_on_sts13_alone(m: Series) -> bool:
                for x, (joined, mean) in zip(years, _protocols(m), strict=False))
 
 
+def _range(scores: np.ndarray) -> float:
+    """The largest difference within a row."""
+    return float(np.ptp(scores, axis=1).max())
+
+
 def _surface_table(entry: Entry, measured: Series) -> Any:
     rows = {name: row for name, row in measured.items() if name.startswith("β")}
+    values = np.array([list(row.values()) for row in rows.values()])
     return similarity_matrix(
-        np.array([list(row.values()) for row in rows.values()]), list(rows),
+        values, list(rows),
         columns=[f"γ = {gamma:g}" for gamma in next(iter(rows.values()))], limits=None,
-        form="{:.1f}", title="Spearman × 100 on the dev part of STS-B")
+        form="{:.1f}", title=f"γ moves the dev score by up to {_range(values):.1f} points, "
+                             f"β by up to {_range(values.T):.1f}")
+
+
+def _draw_k(entry: Entry, measured: Series) -> Any:
+    """Scores against the share of the directions, and what two thirds of them are worth."""
+    rows = {name: row for name, row in measured.items() if not name.endswith(CONTROL)}
+    third = [row[min(row, key=lambda x: abs(x - 1 / 3))] - row[max(row)] for row in rows.values()]
+    return score_lines(
+        f"Keeping a third of the directions: {signed(min(third))} to {signed(max(third))} points",
+        "kept directions, share of the dimension", "Spearman × 100", rows,
+        ticks=[0.05, 0.1, 0.2, 0.5, 1.0])
 
 
 def _transfers(m: Series) -> bool:
@@ -145,22 +164,26 @@ def _transfers(m: Series) -> bool:
 
 ENTRIES = (
     declared("li2020_table2", _measure_flow,
-             set_table("Before and after a flow", _FLOW_ROWS, _FLOW_ROWS), SCALES),
+             set_dots("What a flow adds on the mean of the sets", "flow (target)", BOTH_LAYERS,
+                      _FLOW_ROWS, source="Li et al. 2020, BERT-base, Table 2",
+                      encoder="LessonBERT"), SCALES),
     declared("su2021_table1", _measure_whitening,
-             set_table("Before and after whitening", _WHITE_ROWS,
-                       (BOTH_LAYERS, *_WHITE_ROWS[1::2])), SCALES, third=_little_lost),
-    declared("su2021_dimensions", _measure_k, lambda entry, m: score_lines(
-        "Whitening to fewer numbers", "kept directions, share of the dimension", "Spearman × 100",
-        {name: row for name, row in m.items() if not name.endswith(CONTROL)},
-        ticks=[0.05, 0.1, 0.2, 0.5, 1.0]), WITH_SICK,
+             set_dots("What whitening adds on the mean of the sets", "whitening (target)",
+                      BOTH_LAYERS, _WHITE_ROWS, source="Su et al. 2021, BERT-base, Table 1",
+                      encoder="LessonBERT"), SCALES, third=_little_lost),
+    declared("su2021_dimensions", _measure_k, _draw_k, WITH_SICK,
              fewer=lambda m: min(x for x, y in m["SICK-R (NLI)"].items()
                                  if y == max(m["SICK-R (NLI)"].values())) < 1),
     declared("su2022_parameters", controlled(_by_beta),
-             set_table("With and without β and γ", _BETA_ROWS,
-                       (RAW, "β = γ = 0", "β = γ = 1", "β = γ = 1, a third")), SCALES),
+             set_dots("What β = γ = 1 adds", "β = γ = 1", RAW, _BETA_ROWS, sets=False,
+                      source="Su 2022, BERT, Chinese STS-B", encoder="LessonBERT",
+                      xlabel="STS-B, Spearman × 100"), SCALES),
     declared("su2022_tuned", lambda settings, seed: _by_beta(
         settings["encoder"], seed, settings, pooling="own"),
-             set_table("A tuned encoder, whitened", _BETA_ROWS), TUNED),
+             set_dots("What β = γ = 1 adds to a tuned encoder", "β = γ = 1", RAW, _BETA_ROWS,
+                      sets=False, source="Su 2022, SimBERT, Chinese STS-B",
+                      here="here: MiniLM", encoder="MiniLM",
+                      xlabel="STS-B, Spearman × 100"), TUNED),
     declared("su2022_surface", _measure_surface, _surface_table, STSB_ONLY, transfers=_transfers),
     declared("gao2021_aggregation", lambda settings, seed: grid(
         settings["encoder"], ("whitening",), **_own(settings), data=_DATA, protocols=_PROTOCOLS,
