@@ -70,9 +70,9 @@ def _draw_calibration(entry: Entry, measured: Series) -> Any:
     (own, by_flow), twins = told
     return score_lines(
         f"Taking directions away adds {own} points (control {twins[0]}), the flow {by_flow} "
-        f"({twins[1]})", "singular directions taken away",
-        "Spearman × 100, STS-B",
-        {k.replace("standardised", "scaled"): row for k, row in lines.items()}, log=False, ticks=list(next(iter(lines.values()))),
+        f"({twins[1]})", "singular directions taken away", "Spearman × 100, STS-B",
+        {k.replace("standardised", "scaled"): row for k, row in lines.items()}, log=False,
+        ticks=list(next(iter(lines.values()))),
         levels={k: row[0] for k, row in measured.items() if k not in lines})
 
 

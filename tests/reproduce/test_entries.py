@@ -88,8 +88,8 @@ def test_a_title_of_the_gallery_says_what_the_record_found():
 
 
 BESIDE = ("li2020_table2", "su2021_table1", "reimers2019_table6", "reimers2019_tables1_2",
-          "cosent_stsb", "su2022_cosent_table", "gao2021_table1", "gao2021_table3", "gao2021_table5", "gao2021_temperature",
-          "gao2021_table6", "gao2021_sentences")
+          "cosent_stsb", "su2022_cosent_table", "gao2021_table1", "gao2021_table3",
+          "gao2021_table5", "gao2021_temperature", "gao2021_table6", "gao2021_sentences")
 
 
 @pytest.mark.parametrize("name", BESIDE)
