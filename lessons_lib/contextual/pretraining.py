@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from ..core import (asked_to_stop, atomic_open, available_cores, check_choice, check_float,
-                    check_kind, checked_path, fingerprint, save_model, torch_device)
+                    check_kind, check_memory, checked_path, fingerprint, save_model, torch_device)
 from ..core.gradient_run import newest_state
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
@@ -113,6 +113,11 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
         if recipe.batch % ranks.size:
             raise ValueError(f"batch={recipe.batch} rows cannot be shared evenly by {ranks.size} "
                              "processes; expected a multiple")
+        rows = -(-recipe.batch // (ranks.size * recipe.accumulate))      # read at one time
+        check_memory(f"the numbers of {recipe.batch:,} rows, and {rows:,} x {recipe.row:,} tokens "
+                     "at a time,", 8 * recipe.batch + 16 * rows * recipe.row,
+                     f"Lower batch={recipe.batch} or row={recipe.row}, or raise "
+                     f"accumulate={recipe.accumulate}")
         text = fingerprint(np.array([stream.held_out, len(stream.tokenizer)]), stream.ids)
         run = _Run(Training(recipe, stream, ranks), folder, text, 60 * checkpoint_minutes,
                    stream.data, milestones)

@@ -365,7 +365,8 @@ def atomic_open(path: str | os.PathLike, mode: str = "w", **options: Any) -> Ite
         _sync_folder(target.parent)
     except BaseException as error:
         if temporary is not None:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):   # nothing can be removed where nothing is written
+                temporary.unlink(missing_ok=True)
         ours = isinstance(error, OSError) and error.errno is not None and (
             temporary is None or error.filename in (None, str(temporary)))
         if ours:

@@ -34,7 +34,7 @@ def free_memory(*, swap: bool = False) -> int:
     -------
     int
         What ``LESSONS_FREE_MEMORY`` says; else the least of what the machine has left, what control
-        groups leave of their limits, and what the process may still map.
+        groups leave of their limits, and what the process may still map or fill with data.
 
     Raises
     ------
@@ -60,9 +60,12 @@ def free_memory(*, swap: bool = False) -> int:
     if sys.platform != "win32":
         import resource
 
-        most = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if most != resource.RLIM_INFINITY:
-            free = min(free, most - psutil.Process().memory_info().vms)
+        taken = psutil.Process().memory_info()
+        for limit, used in ((resource.RLIMIT_AS, taken.vms),
+                            (resource.RLIMIT_DATA, getattr(taken, "data", 0))):
+            most = resource.getrlimit(limit)[0]
+            if most != resource.RLIM_INFINITY:
+                free = min(free, most - used)
     return max(0, free)
 
 

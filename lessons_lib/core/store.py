@@ -76,7 +76,8 @@ def save_files(path: str | os.PathLike, kind: str,
         former = _named_by_card(folder)
         for entry in files.values():             # data without a card would lie there for ever
             if entry["file"] not in former:
-                (folder / entry["file"]).unlink(missing_ok=True)
+                with contextlib.suppress(OSError):           # the disk turned read-only
+                    (folder / entry["file"]).unlink(missing_ok=True)
         raise
     _remove_former(folder, {entry["file"] for entry in files.values()})
 

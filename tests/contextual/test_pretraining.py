@@ -241,6 +241,14 @@ def test_a_run_is_not_written_over_nor_made_up(stream, tmp_path, recipe):
         run(other, tmp_path, recipe, resume=True)
 
 
+def test_a_batch_that_cannot_fit_is_refused_before_a_row_is_read(stream, tmp_path, recipe,
+                                                                 monkeypatch):
+    monkeypatch.setenv("LESSONS_FREE_MEMORY", "50000000")
+    with pytest.raises(MemoryError, match=r"1,000,000,000 rows.* Lower batch=1000000000 or row="):
+        pretrain(stream, tmp_path / "m", recipe=replace(recipe, batch=10**9), progress=False)
+    assert not any((tmp_path / "m").iterdir())
+
+
 def test_E21_memory_that_is_too_small_is_told_with_what_helps(stream, tmp_path, recipe,
                                                               monkeypatch):
     def too_much(self, number):

@@ -42,6 +42,17 @@ def test_F16_a_full_disk_keeps_the_old_file_and_names_path_and_free_bytes(
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
 
+def test_F16_a_disk_that_turns_read_only_is_named_and_not_the_temporary_file(
+        tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)  # there it fails for what is not there, too
+    with pytest.raises(OSError, match=r"cannot write .*a\.txt: Read-only .*Nobody may write there"):
+        write_text(tmp_path / "a.txt", "new")
+
+
 def test_an_error_of_the_caller_is_not_taken_for_a_full_disk(tmp_path):
     with pytest.raises(FileNotFoundError, match="elsewhere"), atomic_open(tmp_path / "a"):
         Path("elsewhere/that/is/not").read_text()

@@ -59,18 +59,22 @@ def test_the_limits_of_control_groups_count(monkeypatch, tmp_path, own, files, l
     assert free_memory() == left if left else free_memory() > 1 << 20
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_what_the_process_may_map_counts(monkeypatch):
+@pytest.mark.skipif(sys.platform != "linux", reason="Windows has no such limits, macOS keeps none")
+@pytest.mark.parametrize("name, used", [("RLIMIT_AS", "vms"), ("RLIMIT_DATA", "data")])
+def test_what_the_process_may_map_or_fill_counts(monkeypatch, name, used):
     import resource
 
     monkeypatch.delenv("LESSONS_FREE_MEMORY", raising=False)
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS,
-                       (psutil.Process().memory_info().vms + (1 << 26), before[1]))
+    limit = getattr(resource, name)              # the second is that of a student in a hub
+    before = resource.getrlimit(limit)
+    taken = getattr(psutil.Process().memory_info(), used)
+    resource.setrlimit(limit, (taken + (1 << 26), before[1]))
     try:
         assert free_memory() <= 1 << 26
+        with pytest.raises(MemoryError, match="Lower dim=9"):
+            check_memory("9 vectors", 1 << 27, "Lower dim=9")
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
+        resource.setrlimit(limit, before)
 
 
 def test_a_model_that_does_not_fit_is_not_loaded(monkeypatch, tmp_path):
