@@ -7,14 +7,27 @@ Reads lines "JOB FOLDER SEED RENAME", answers with the process id, and with the 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import http.server
+import importlib.util
 import os
+import random
+import shutil
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
 
 from .saved_models import DOCUMENTS, FOLDER, PAIRS, TEXTS, recipe, sentences, stream
+
+BODY = random.Random(26).randbytes(20_000_000)   # what is downloaded
+ROWS = 12                                        # that are put on a leaderboard
 
 
 def _command(*arguments: object) -> None:
@@ -40,12 +53,29 @@ def _words(method: str) -> Callable[[Path, int], None]:
     return train
 
 
-def _simcse(folder: Path, seed: int) -> None:
+def _doc2vec(folder: Path, seed: int) -> None:
+    from lessons_lib.sentences import Doc2Vec
+
     out = folder / "m"
-    _command("train", "simcse", folder.parent / "texts.txt", "--encoder", FOLDER / "encoder",
-             "--dev", "none", "--steps", 12, "--batch-size", 8, "--evaluate-every", 1, "--out",
-             out, "--checkpoint-minutes", 0, "--device", "cpu",
-             *_again(out, "run-a/model.json", "run-b/model.json"))
+    if (out / "model.json").is_file():
+        method, go = (model := Doc2Vec.load(out)), model.resume
+    else:
+        method = Doc2Vec(dim=16, min_count=1, epochs=40, seed=seed)
+        go = method.fit
+    go(TEXTS, on_epoch=lambda model: model.save(out))
+    method.save(out)
+
+
+def _encoder(method: str, data: str, *more: object) -> Callable[[Path, int], None]:
+    """The training of an encoder, which writes what it learned at each step."""
+    def train(folder: Path, seed: int) -> None:
+        out = folder / "m"
+        _command("train", method, folder.parent / data, "--encoder", FOLDER / "encoder",
+                 "--dev", "none", "--steps", 12, "--batch-size", 8, "--evaluate-every", 1, "--out",
+                 out, "--checkpoint-minutes", 0, "--device", "cpu", *more,
+                 *_again(out, "run-a/model.json", "run-b/model.json"))
+
+    return train
 
 
 def _pretrain(folder: Path, seed: int) -> None:
@@ -87,15 +117,69 @@ def _save_encoder(folder: Path, seed: int) -> None:
         trainer.save(folder / "m")
 
 
-JOBS = {"word2vec": _words("word2vec"), "glove": _words("glove"), "fasttext": _words("fasttext"),
-        "simcse": _simcse, "pretrain": _pretrain, "encode": _encode, "search": _search,
-        "save": _save, "save encoder": _save_encoder}
+def _room_of(tests: str) -> ModuleType:
+    """What the tests of a room share."""
+    file = Path(__file__).parents[1] / tests / "conftest.py"
+    spec = importlib.util.spec_from_file_location(f"shared_by_{tests}", file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _build(folder: Path, seed: int) -> None:
+    from lessons_lib.publish import build, check, prose
+
+    shared = _room_of("publish")
+    check.limit_problems = lambda *_: []          # a tiny course is let off the limits of a lesson
+    prose.LAST_HEADINGS = ("exercises", "summary")
+    course = folder / "course"
+    if not course.is_dir():
+        (draft := folder / "written").mkdir(exist_ok=True)
+        shutil.rmtree(draft)
+        draft.mkdir()
+        shared._written(draft)
+        draft.rename(course)
+    from lessons_lib.lesson import Course
+
+    results = build(course=Course(course), scale="smoke")
+    assert all(result.ok for result in results), [p for r in results for p in r.problems]
+
+
+def _get(folder: Path, seed: int) -> None:
+    from lessons_lib.datasets import RegisteredFile
+    from lessons_lib.datasets.download import fetch
+
+    file = RegisteredFile("data.bin", len(BODY), hashlib.sha256(BODY).hexdigest())
+    address = f"http://127.0.0.1:{os.environ['KILLED_JOBS_PORT']}/data.bin"
+    fetch(file, folder / "m" / "data.bin", [address])
+
+
+def _leaderboard(folder: Path, seed: int) -> None:
+    from lessons_lib.evaluation import Leaderboard, RetrievalResult
+
+    board = Leaderboard(folder / "m" / "board.json")
+    for number in range(ROWS):
+        score = number / ROWS
+        board.add(f"encoder {number}", "a lesson", {"course-questions": RetrievalResult(
+            score, score, score, None, None, None, 10, 4, np.full(4, score))}, scale="smoke")
+
+
+JOBS: dict[str, Callable[[Path, int], Any]] = {
+    "word2vec": _words("word2vec"), "glove": _words("glove"), "fasttext": _words("fasttext"),
+    "doc2vec": _doc2vec, "simcse": _encoder("simcse", "texts.txt"),
+    "sbert": _encoder("sbert", "pairs.tsv", "--objective", "cosine"),
+    "pretrain": _pretrain, "encode": _encode, "search": _search, "build": _build, "get": _get,
+    "leaderboard": _leaderboard, "save": _save, "save encoder": _save_encoder}
 
 
 def prepared(folder: Path) -> None:
-    """Write what the jobs read: a text, and folders of texts."""
+    """Write what the jobs read: a text, a table of pairs, and folders of texts."""
     lines = [line for seed in range(30) for line in sentences(seed=seed)]
     (folder / "texts.txt").write_text("\n".join(lines * 8) + "\n", "utf-8")
+    rows = zip(PAIRS.sentence1, PAIRS.sentence2, PAIRS.score, strict=True)
+    table = ["sentence1\tsentence2\tscore", *("\t".join(map(str, row)) for row in rows)]
+    (folder / "pairs.tsv").write_text("\n".join(table) + "\n", "utf-8")
     for more in range(3):
         (folder / f"files{more}").mkdir()
         for i, text in enumerate(DOCUMENTS[: 12 + 4 * more]):
@@ -115,17 +199,41 @@ def _die_before(rename: int) -> None:
     os.replace = replace
 
 
+class _Site(http.server.BaseHTTPRequestHandler):
+    """Sends the body, or the rest of it that is asked for."""
+
+    def log_message(self, *args: object) -> None:
+        """Nothing."""
+
+    def do_GET(self) -> None:
+        """The whole, or from a byte on."""
+        wanted = self.headers.get("Range")
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+        self.send_response(206 if wanted else 200)
+        self.send_header("ETag", '"one"')
+        if wanted:
+            self.send_header("Content-Range", f"bytes {start}-{len(BODY) - 1}/{len(BODY)}")
+        self.send_header("Content-Length", str(len(BODY) - start))
+        self.end_headers()
+        with contextlib.suppress(OSError):       # the other side was killed
+            self.wfile.write(BODY[start:])
+
+
 def main() -> None:
     """Fork a process for each line."""
     import torch
 
     import lessons_lib as ll
-    from lessons_lib import cli  # noqa: F401
+    from lessons_lib import cli, publish  # noqa: F401
 
     torch.set_num_threads(1)
-    for room in ("contextual", "contrastive", "words", "sentences", "search"):
+    for room in ("contextual", "contrastive", "words", "sentences", "search", "evaluation",
+                 "datasets", "classroom", "lesson"):
         for name in getattr(ll, room).__all__:
             getattr(getattr(ll, room), name)
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Site)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    os.environ["KILLED_JOBS_PORT"] = str(site.server_address[1])
     print("ready", flush=True)
     for line in sys.stdin:
         job, folder, seed, rename = line.rstrip("\n").split("\t")

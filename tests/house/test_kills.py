@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
@@ -22,7 +23,7 @@ from safetensors.numpy import load_file
 import lessons_lib as ll
 from lessons_lib.core import read_json
 
-from .killed_jobs import prepared
+from .killed_jobs import BODY, prepared
 from .saved_models import FOLDER
 
 KILLS = int(os.environ.get("LESSONS_KILLS", "20"))     # of all jobs together
@@ -85,18 +86,44 @@ def _vectors(folder: Path) -> list[Any]:
     return [(folder / "vectors.npy").read_bytes()]
 
 
+def _notebooks(folder: Path) -> list[Any]:
+    return [path.read_bytes() for path in sorted((folder / "course" / "notebooks").glob("*.ipynb"))]
+
+
+def _fetched(folder: Path) -> list[Any]:
+    return [(folder / "m" / "data.bin").read_bytes() == BODY]
+
+
+def _board(folder: Path) -> list[Any]:
+    rows = ll.evaluation.Leaderboard(folder / "m" / "board.json").rows()
+    assert len(rows) == len({row.encoder for row in rows})
+    return [(row.encoder, row.scores) for row in rows]
+
+
+def _read_notebooks(path: Path) -> None:
+    for file in path.with_name("course").glob("notebooks/*.ipynb"):
+        nbformat.validate(nbformat.read(file, as_version=4))
+
+
 # What is there, as bytes to compare; and how a user reads it.
 RESULTS: dict[str, tuple[Callable[[Path], list[Any]], Callable[[Path], Any]]] = {
     "word2vec": (_trained, ll.words.load_method), "glove": (_trained, ll.words.load_method),
     "fasttext": (_trained, ll.words.load_method), "save": (_trained, ll.sentences.Doc2Vec.load),
     "search": (_trained, lambda path: ll.search.FolderIndex.load(
         path, ll.contextual.load_encoder(FOLDER / "encoder", device="cpu"))),
+    "doc2vec": (_trained, ll.sentences.Doc2Vec.load),
     "simcse": (_encoder, ll.contrastive.SimCse.load),
+    "sbert": (_encoder, ll.contrastive.SBert.load),
     "save encoder": (_encoder, ll.contrastive.SBert.load),
     "pretrain": (_encoder, ll.contextual.load_bert),
     "encode": (_vectors, lambda path: np.load(path.with_name("vectors.npy"))),
+    "build": (_notebooks, _read_notebooks),
+    "get": (_fetched, lambda path: _fetched(path.parent)[0] or pytest.fail("other bytes")),
+    "leaderboard": (_board, lambda path: _board(path.parent)),
 }
-RUNS = ("word2vec", "glove", "fasttext", "simcse", "pretrain", "encode")     # go on where they were
+AGAIN = ("save", "search", "save encoder")       # of another seed each time, over what is there
+STARTS = ("build",)                              # a process for each lesson
+RUNS = [job for job in RESULTS if job not in AGAIN]         # come to the same bits, killed or not
 
 
 def _ended(forks: Forks, job: str, folder: Path, seed: int) -> float:
@@ -111,8 +138,10 @@ def _ended(forks: Forks, job: str, folder: Path, seed: int) -> float:
 
 def _whole(job: str, folder: Path) -> None:
     """What a killed job left loads, if it had come to a first result."""
-    card = {"encode": "vectors.npy", "pretrain": "m/card.json", "simcse": "m/run-a/model.json",
-            "save encoder": "m/run-a/model.json"}.get(job, "m/model.json")
+    card = {"encode": "vectors.npy", "pretrain": "m/card.json", "build": "course",
+            "get": "m/data.bin", "leaderboard": "m/board.json"} | dict.fromkeys(
+                ("simcse", "sbert", "save encoder"), "m/run-a/model.json")
+    card = card.get(job, "m/model.json")
     if (folder / card).exists():
         RESULTS[job][1](folder / "m")
 
@@ -161,7 +190,8 @@ def test_what_is_killed_before_any_of_its_renames_goes_on(tmp_path, forks, job):
     prepared(tmp_path)
     _ended(forks, job, whole := _fresh(tmp_path / "whole"), 0)
     rng = np.random.default_rng([27, list(RESULTS).index(job)])
-    moments = {*range(1, 3 + KILLS // 10), *rng.integers(5, 60, size=KILLS // 20).tolist()}
+    first = KILLS // 40 if job in STARTS else 3 + KILLS // 10
+    moments = {*range(1, first), *rng.integers(5, 60, size=KILLS // 20).tolist()}
     for moment in sorted(moments):
         status, _ = forks.run(job, cut := _fresh(tmp_path / "cut"), 0, rename=moment)
         assert status in (0, signal.SIGKILL), f"{moment}: {(cut / 'log').read_text('utf-8')}"
