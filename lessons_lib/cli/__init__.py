@@ -29,6 +29,7 @@ from .export import export
 from .hub import hub_app
 from .learning import cards, progress
 from .options import argument, option
+from .play import map_texts, neighbours, similar
 from .pretrain import pretrain
 from .reproducing import reproduce
 from .running import build, run
@@ -40,7 +41,7 @@ from .web import lab, site, slides
 
 app = typer.Typer(
     help="Embeddings, measured: a course on text embeddings, and the library under it.",
-    no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False,
+    no_args_is_help=True, pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]})
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
@@ -127,8 +128,9 @@ def doctor() -> None:
 
 
 for command in (assign, grade, guide, encode, evaluate, export, pretrain, reproduce, search, cards,
-                progress, site, slides):
+                progress, site, slides, neighbours, similar):
     app.command()(command)
+app.command("map")(map_texts)
 
 
 @app.command()
