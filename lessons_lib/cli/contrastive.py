@@ -9,6 +9,7 @@ the same bits. Started by ``torchrun``, several processes share each batch. Taug
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -17,7 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..core import asked_to_stop, atomic_open, check_choice, check_float
+from ..core import DataMissing, asked_to_stop, atomic_open, check_choice, check_float
 from .options import Out, Resume, option, parameters_of, setting, unchanged, unset, with_settings
 from .training import Stopped
 from .training_data import CONVERTERS, dev_pairs, records
@@ -31,6 +32,7 @@ DATA = {"smoke": {"simcse": "course-sts", "supervised simcse": "course-nli", "sb
                    "sbert triplet": "nli", "sbert cosine": "stsb", "cosent": "stsb",
                    "distil": "wiki-sentences"}}
 DATA["paper"] = DATA["laptop"] | {"simcse": "wiki-sentences"}
+FREE = DATA["smoke"] | {"simcse": "course-nli", "distil": "course-nli"}      # in every clone
 DEV = {"smoke": "course-sts", "laptop": "stsb", "paper": "stsb"}
 BAGS = ("bag", "bag-random")
 MAY_CHANGE = ("chunk", "device", "patience")      # when a run goes on
@@ -111,12 +113,13 @@ def _train(
                _new(kind, method, given, scale=scale, encoder=encoder))
     trainer.set_params(progress=True)
     trainer._check_settings()                     # before data is read, which may take minutes
-    data = CONVERTERS[method](records(sources or [DATA[scale][method]]))
+    data = CONVERTERS[method](records(
+        sources or [_here(DATA[scale][method], FREE[method], method, leader)]))
     if teacher:
         data, first = _taught(data, teacher, out)
         if encoder == "bag" and not resume:       # begins with what the teacher says of words
             trainer.set_params(encoder=first())
-    dev = dev or DEV[scale]
+    dev = dev or _here(DEV[scale], "course-sts", "watching", leader)
     pairs, keep = dev_pairs(dev), _Keeper(out, 60 * checkpoint_minutes, leader)
     # When one of several processes has gone, torchrun tells the others to end; they first write
     # what there is, and say why.
@@ -133,6 +136,22 @@ def _train(
             keep.now(trainer)
     if leader:
         print(_said(trainer, out, dev, time.monotonic() - began))
+
+
+def _here(wanted: str, free: str, what: str, leader: bool) -> str:
+    """The dataset that the scale means, or, where it is not on this machine, a smaller one that
+    comes with the course, and a word about it.
+    """
+    from ..datasets import load
+
+    try:
+        load(wanted)
+    except DataMissing:
+        if leader:
+            print(f"{wanted} is not here, so {free}, which comes with the course, is used for "
+                  f"{what}. For better vectors: lessons data get {wanted}", file=sys.stderr)
+        return free
+    return wanted
 
 
 def _taught(texts: list[str], teacher: str, out: Path) -> tuple[Any, Callable[[], Any]]:

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
-from ..core import check_choice, check_int, existing_path
+from ..core import check_choice, check_int, existing_path, read_json
 from .options import Out, Resume, option, setting, unset, with_settings
 from .training import Stopped, read_texts
 
@@ -27,9 +27,11 @@ SUBWORDS = {"smoke": 512, "laptop": 8192, "gpu": 8192}
 TOKENS = {"smoke": 60_000, "laptop": 80_000_000, "gpu": 30_000_000}
 SOURCES = {"smoke": "wikipedia-sample", "laptop": "wiki", "gpu": "wiki"}
 TEXTS_FOR_SUBWORDS = 4000                        # about ten million words
+MOST_PASSES = 20                                 # over a short text, unless --tokens asks for more
 
 SETTINGS = [
-    setting("tokens", int, "places to read in all; more than before when resuming: train longer"),
+    setting("tokens", int, "places to read in all; more than before when resuming: train longer; "
+            f"default: the scale's, but a short text {MOST_PASSES} times at most"),
     setting("dropout", float, "share of units left out in training"),
     setting("dropout_from", float, "share of the steps done before dropout sets in"),
     setting("layers", int, "blocks"),
@@ -94,6 +96,8 @@ def pretrain(
         raise ValueError(f"--text {' '.join(text)}: {place} holds the numbered text of "
                          f"{' '.join(map(str, there))}. Leave --text out, or use another --out")
     if not prepare:
+        if "tokens" not in given:
+            recipe = _planned(recipe, place, out, leader)
         _train(recipe, place, out, leader, resume=resume, device=device,
                checkpoint_minutes=checkpoint_minutes, stop_after_minutes=minutes,
                milestones=milestones)
@@ -116,6 +120,21 @@ def _encoded(sources: list[str], scale: str, seed: int) -> Any:
                  for file in registered(name).files}:
         about["files"] = files
     return prepare_tokens(texts(), subwords, max_tokens=TOKENS[scale], data=about, progress=True)
+
+
+def _planned(recipe: Any, place: Path, out: Path, leader: bool) -> Any:
+    """The recipe with the tokens of the run that is there, else with what the text is worth."""
+    from ..contextual import TokenStream
+
+    if (out / "card.json").is_file():
+        return replace(recipe, tokens=read_json(out / "card.json")["recipe"]["tokens"])
+    length = len(TokenStream.load(place))
+    if length * MOST_PASSES >= recipe.tokens:
+        return recipe
+    if leader:
+        print(f"The text has {length:,} tokens and is read {MOST_PASSES} times; --tokens asks for "
+              "more or fewer")
+    return replace(recipe, tokens=length * MOST_PASSES)
 
 
 def _train(recipe: Any, place: Path, out: Path, leader: bool, **options: Any) -> None:

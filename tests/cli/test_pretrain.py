@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -37,6 +38,19 @@ def test_a_text_is_numbered_once_then_trained_on_in_two_sittings(lessons, tmp_pa
     card = json.loads((out / "card.json").read_text())
     assert card["recipe"]["tokens"] == 5000 and card["data"]["library"]
     load_bert(out)
+
+
+def test_the_plan_follows_from_the_length_of_the_text_and_is_kept_when_resumed(
+        lessons, tmp_path, text, monkeypatch):
+    monkeypatch.setattr(sys.modules["lessons_lib.cli.pretrain"], "MOST_PASSES", 1)
+    common = ("--scale", "smoke", "--text", text, "--out", tmp_path / "bert")
+    code, said, err = lessons("pretrain", *common, "--minutes", 0)
+    length = len(TokenStream.load(tmp_path / "bert" / "tokens"))
+    assert code == 0 and f"has {length:,} tokens and is read 1 times" in said, err
+    assert 256 < length < 20_000 and f"1 of {-(-length // 256)} steps" in said
+    monkeypatch.setattr(sys.modules["lessons_lib.cli.pretrain"], "MOST_PASSES", 3)
+    code, said, err = lessons("pretrain", *common, "--resume", "--minutes", 0)
+    assert code == 0 and f"2 of {-(-length // 256)} steps" in said, err
 
 
 def test_a_run_with_other_settings_is_refused_in_one_line(lessons, tmp_path, text):

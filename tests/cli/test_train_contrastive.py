@@ -43,6 +43,20 @@ COMMANDS = [(("simcse",), SimCse), (("simcse", "--supervised", "--pooling", "cls
             (("distil", "--relations", "2"), Distil)]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [command for command, _ in COMMANDS[:-1]], ids=" ".join)
+def test_without_a_public_set_the_course_s_own_takes_its_place_and_this_is_said(
+        lessons, tmp_path, bert, monkeypatch, command):
+    monkeypatch.delenv("LESSONS_DATA", raising=False)
+    code, said, err = lessons("train", *command, "--encoder", bert, "--out", tmp_path / "m",
+                              "--scale", "laptop", "--steps", 2, "--batch-size", 4, "--device",
+                              "cpu")
+    assert code == 0 and "2 steps" in said, err
+    assert err.count("is not here, so course-") == 2 and "lessons data get stsb" in err
+    code, _, err = lessons("train", *command, "stsb", "--encoder", bert, "--out", tmp_path / "n")
+    assert code == 2 and "stsb" in err, "a set that is asked for by name is not replaced"
+
+
 @pytest.mark.parametrize(("command", "kind"), COMMANDS,
                          ids=[" ".join(command) for command, _ in COMMANDS])
 def test_each_method_leaves_a_folder_that_every_command_reads(
