@@ -166,6 +166,7 @@ def test_half_a_pair_of_surrogates_is_dropped(tiny, node, tmp_path):
     assert told[0] == told[1] == told[2]
 
 
+@pytest.mark.essential
 def test_the_scripts_give_our_vectors_by_every_setting(tiny, node, tmp_path):
     folder, pairs, page = tiny
     texts = [*pairs.sentence1[:6], "walking 猫", ""]
