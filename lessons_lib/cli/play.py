@@ -49,7 +49,7 @@ def _strange(encoder: Any, text: str) -> bool:
         return False
     if any(word in vocabulary for word in words):
         return False
-    subwords = any(str(piece).startswith("##") for piece in vocabulary)
+    subwords = any(str(token).startswith("##") for token in vocabulary)
     return not (subwords and any(letter in vocabulary or f"##{letter}" in vocabulary
                                  for letter in "".join(words)))
 
@@ -103,9 +103,9 @@ def neighbours(
     (query,) = _known(encodes, [text])
     rows = _vectors(encodes, others)
     cosines = rows @ query
-    found = [i for i in np.argsort(-cosines, kind="stable") if rows[i].any()][:top]
+    nearest = [i for i in np.argsort(-cosines, kind="stable") if rows[i].any()][:top]
     show_table(f"Nearest to {text} by {encodes.name}, of {len(others):,}", ["cosine", "text"],
-               [[f"{cosines[i]:.2f}", others[i]] for i in found], right=("cosine",))
+               [[f"{cosines[i]:.2f}", others[i]] for i in nearest], right=("cosine",))
 
 
 def similar(

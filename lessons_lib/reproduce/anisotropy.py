@@ -32,7 +32,8 @@ __all__ = ["ENTRIES", "NAMES", "WordTable", "layer_measures", "released_measures
 WORDS = 10_000  # of skip-gram, the most frequent
 RANKS = (100, 500, 5000, 10_000)  # the least frequent word of each group of Table 1
 LEAST = 5  # occurrences of a subword that counts as a word
-MODELS = {"LessonBERT": "", "start weights": RANDOM}  # what stands after the name of the model
+START = "start weights"
+MODELS = {"LessonBERT": "", START: RANDOM}  # what stands after the name of the model
 NAMES = {"bert": "BERT", "gpt2": "GPT-2", "elmo": "ELMo"}
 SCALES = with_encoder({"sentences": 200, "points": 200}, {"sentences": 1000, "points": 600},
                       {"sentences": 4000, "points": 1500})
@@ -174,7 +175,7 @@ def _draw_frequency(entry: Entry, measured: Series) -> Any:
     panels = {}
     for heading, row in {"norm": "norm", "distance to the 3 nearest": "distance, k = 3"}.items():
         rows = {"BERT-base (paper)": entry.printed[row], "LessonBERT": measured[row],
-                "LessonBERT" + CONTROL: measured.get(f"{row}, start weights", {})}
+                "LessonBERT" + CONTROL: measured.get(f"{row}, {START}", {})}
         panels[heading] = {name: {RANKS[x]: y for x, y in points.items()}
                            for name, points in rows.items()}
     norms = "larger" if _rises("norm")(measured) else "no larger"

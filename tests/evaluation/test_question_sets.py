@@ -39,6 +39,7 @@ def test_titles_stand_before_the_texts_that_have_one():
     assert titled(RetrievalSet(ASKED.question, ASKED.relevant, joined)) == whole
 
 
+@pytest.mark.essential
 def test_the_course_s_questions_are_about_its_articles_and_counting_words_finds_many():
     asked = question_set(split="dev")
     assert asked.split == "dev" and len(asked.documents) > 500
