@@ -83,7 +83,7 @@ def test_neighbours_among_own_texts_are_in_order_and_without_the_text_itself(les
 def test_neighbours_of_a_word_and_of_a_sentence_need_no_file(lessons):
     code, out, _ = lessons("neighbours", "coffee", "--top", 5)
     assert code == 0 and re.search(r"of (10,000|9,999)", out)
-    assert "tea" in re.findall(r"│ +[\d.]+ │ (\w+)", out)
+    assert {"drinks", "beans"} <= set(re.findall(r"│ +[\d.]+ │ (\w+)", out))
     code, out, _ = lessons("neighbours", "A man plays a guitar.", "--top", 3)
     assert code == 0 and "guitar" in out
 
