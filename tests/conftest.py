@@ -63,7 +63,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     tier = "all" if config.getoption("--all") else "quick"
-    hypothesis.settings.register_profile(tier, max_examples=EXAMPLES[tier], deadline=None)
+    # the same examples wherever the tests run: what fails here fails there, and what passed passes
+    fixed = config.getoption("--hypothesis-seed", default=None) is None
+    hypothesis.settings.register_profile(tier, max_examples=EXAMPLES[tier], deadline=None,
+                                         derandomize=fixed)
     hypothesis.settings.load_profile(tier)
 
 

@@ -110,7 +110,8 @@ def merged(base: Any, mine: Any, new: Any) -> Any:
     for cell in mine.cells:
         # a program that knows no ids has dropped them
         i = by_id.get(cell["id"]) if cell.get("id") else by_source.get(cell.source)
-        target = new_ids.get(cell.get("id")) if i is None else place.get(i)
+        # the same cell is where its id is, also where the course moved it
+        target = new_ids.get(cell.get("id"), place.get(i))
         last = last if target is None else target
         if target is not None and new.cells[target].source == cell.source:
             kept[target] = cell                  # with its outputs

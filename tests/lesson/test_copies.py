@@ -105,6 +105,17 @@ def test_nothing_that_a_reader_wrote_is_lost_and_a_second_merge_changes_nothing(
     assert sources(merged(old, notebook(*base), latest)) == new, "who wrote nothing has the new one"
 
 
+def test_a_cell_that_the_course_moved_is_found_again_by_its_id():
+    """The course moved "c" to the front and changed nothing in it; "a" was answered and is gone."""
+    old, mine, latest = notebook("a", "b", "c"), notebook("a", "b", "c"), notebook("c", "b")
+    mine.cells[0].source = "answer"
+    mine.cells[2].outputs = [new_output("stream", text="kept")]
+    made = merged(old, mine, latest)
+    assert sources(made) == ["c", f"# {EARLIER}\nanswer", "b"]
+    assert made.cells[0].outputs[0].text == "kept"
+    assert sources(merged(old, made, latest)) == sources(made)
+
+
 def test_git_does_not_see_the_copies():
     done = subprocess.run(["git", "check-ignore", "-q", str(WORK / "01_one_hot.ipynb")],
                           cwd=PROJECT)
