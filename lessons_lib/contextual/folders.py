@@ -7,6 +7,7 @@ which finds the folder of a name, and by the trainers.
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,8 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card:
         if not bag or encoder.normalize:          # a bag knows one pooling
             write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
                            normalize=encoder.normalize)
+        for weights in draft.glob("*.safetensors"):   # their writer lets only the owner read them
+            shutil.copymode(draft / "config.json", weights)
 
 
 def _compact(path: Path) -> str:

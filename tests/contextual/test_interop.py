@@ -73,6 +73,13 @@ def test_a_saved_encoder_comes_back(bert_folder, tmp_path, sentences, pooling, n
     assert np.array_equal(again.encode(sentences[:5]), encoder.encode(sentences[:5]))
 
 
+@pytest.mark.parametrize("compact", [False, True])
+def test_who_may_read_one_file_of_a_model_may_read_all(encoder, tmp_path, compact):
+    save_encoder(tmp_path, encoder, card={}, compact=compact)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 3 and len({path.stat().st_mode for path in files}) == 1
+
+
 def test_a_pooler_that_nobody_trained_is_not_written(bert_folder, tmp_path):
     encoder = load_encoder(bert_folder, device="cpu")
     save_encoder(tmp_path, ContextualEncoder(BertReader(encoder.reader.model, has_pooler=False),
