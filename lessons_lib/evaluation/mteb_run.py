@@ -11,7 +11,8 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -91,11 +92,11 @@ def mteb_scores(encoder: Encoder, datasets: Any, folder: Path, *,
                                        "measured by MTEB. LESSONS_OUTPUT moves the folder"
                           ) from error
     for name, task in tasks.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
+        with _quietly():
             result = mteb.evaluate(model, task, cache=None, co2_tracker=False,
                                    show_progress_bar=False,
-                                   encode_kwargs={"batch_size": batch_size}).task_results[0]
+                                   encode_kwargs={"batch_size": batch_size,
+                                                  "show_progress_bar": False}).task_results[0]
         draft = place / f".{task.metadata.name}.json"
         try:
             result.to_disk(draft)
@@ -105,6 +106,23 @@ def mteb_scores(encoder: Encoder, datasets: Any, folder: Path, *,
         write_json(place / "model_meta.json", json.loads(json.dumps(meta.to_dict(), default=str)))
         scores[name] = float(result.get_score())
     return scores
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without what MTEB warns of, and without the bars of the tables that it makes of texts."""
+    from datasets.utils import (are_progress_bars_disabled, disable_progress_bars,
+                                enable_progress_bars)
+
+    shown = not are_progress_bars_disabled()
+    disable_progress_bars()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            yield
+    finally:
+        if shown:
+            enable_progress_bars()
 
 
 def _plain(name: str) -> str:

@@ -62,11 +62,12 @@ def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(tmp_pa
 
 
 @pytest.mark.slow
-def test_questions_get_our_ndcg(tmp_path):
+def test_questions_get_our_ndcg_without_a_bar_of_its_own(tmp_path, capsys):
     pytest.importorskip("mteb", reason="of the extra set mteb")
     asked = RetrievalSet(TEXTS[:6], [{i: 1.0, i + 3: 1.0} for i in range(6)],
                          Documents(TEXTS[6:]), "asked", "test")
     theirs = mteb_scores(Toy(), {}, tmp_path, questions={"asked": asked})
+    assert capsys.readouterr().err == ""
     ours = evaluate_retrieval(Toy(), asked, bootstrap=0)
     assert 0 < ours.ndcg < 1 and theirs == {"asked": pytest.approx(ours.ndcg, abs=1e-5)}
 
