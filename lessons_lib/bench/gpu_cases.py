@@ -124,9 +124,13 @@ def _inf_cl(query: Tensor, key: Tensor) -> Tensor:
 
 
 def _cached_loss(query: Tensor, key: Tensor) -> tuple[Tensor, ...]:
-    """The loss stage of CachedMultipleNegativesRankingLoss, fed with finished vectors."""
-    losses = peer_module("sentence_transformers.losses")
-    loss = losses.CachedMultipleNegativesRankingLoss([None], scale=1 / TEMPERATURE)
+    """The loss stage of CachedMultipleNegativesRankingLoss, fed with finished vectors: products of
+    them, as ours; its cosines would take norms once more, and their gradient is another one.
+    """
+    losses = peer_module("sentence_transformers.sentence_transformer.losses")
+    product = peer_module("sentence_transformers.util").dot_score
+    loss = losses.CachedMultipleNegativesRankingLoss([None], scale=1 / TEMPERATURE,
+                                                     similarity_fct=product)
     leaves = [x.detach().requires_grad_() for x in (query, key)]
     value = loss.calculate_loss([[leaf] for leaf in leaves], with_backward=True)
     return value, *(leaf.grad for leaf in leaves)
