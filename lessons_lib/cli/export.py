@@ -18,19 +18,26 @@ __all__ = ["export"]
 FORMATS = ("sentence-transformers", "onnx", "word2vec", "glove")
 MOST_APART = 1e-5                                # of a number of a vector, graph against encoder
 ONNX_USE = """`model.onnx` takes `input_ids` and `attention_mask`, int64 (texts, tokens) of any
-size, and gives `sentence_embedding`, float32 (texts, {dim}). {tokens}
+size, and gives `sentence_embedding`, float32 (texts, {dim}).
 
 ```python
 import numpy as np
 import onnxruntime
-
+{ids}
 session = onnxruntime.InferenceSession("FOLDER/model.onnx")
 vectors = session.run(["sentence_embedding"],
                       {{"input_ids": ids, "attention_mask": np.ones_like(ids)}})[0]
 ```"""
-TOKENS = "The ids come from `tokenizer.json`: `tokenizers.Tokenizer.from_file(path).encode(text)`."
-BAG_TOKENS = ("The ids come from `words.txt` and the n-grams of `config.json`: "
-              "`lessons_lib.contextual.bag.BagTokens`; this model is no BERT.")
+IDS = """from tokenizers import Tokenizer
+
+tokenizer = Tokenizer.from_file("FOLDER/tokenizer.json")
+ids = np.array([tokenizer.encode("A sentence.").ids])
+"""
+BAG_IDS = """from lessons_lib.contextual import load_encoder
+
+bag = load_encoder("{name}").tokenizer         # words and their n-grams, no pieces of a BERT
+ids = np.array(bag.rows(["A sentence."]))
+"""
 
 
 def export(
@@ -137,7 +144,7 @@ def _write_onnx(encoder: Any, folder: Path, names: list[str], int8: bool) -> lis
                              f"{encoder.name}; expected <= {MOST_APART:.0e}. Nothing was written")
         rows.append(_row(path.name, path.stat().st_size / 1e6, ours, vectors,
                          evaluate(graph, names)))
-    bag = not encoder.reader.per_token
-    use = ONNX_USE.format(dim=encoder.dim, tokens=BAG_TOKENS if bag else TOKENS)
+    ids = IDS if encoder.reader.per_token else BAG_IDS.format(name=encoder.name)
+    use = ONNX_USE.format(dim=encoder.dim, ids=ids)
     write_text(folder / "README.md", model_card(encoder, scores, library="onnx", use=use))
     return rows

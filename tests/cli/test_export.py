@@ -56,6 +56,24 @@ def test_an_onnx_graph_has_its_score_beside_that_of_the_encoder(lessons, bert, t
     assert len(rows) == 2 and float(rows[0][3]) <= 1e-5 and float(rows[1][4]) > 0.9
     names = {path.name for path in (tmp_path / "o").iterdir()}
     assert names == {"README.md", "model.onnx", "model_int8.onnx", "tokenizer.json"}
+    check_its_program(tmp_path / "o", load_encoder(bert, device="cpu"))
+
+
+@pytest.mark.slow
+def test_the_program_beside_the_graph_of_a_bag_runs(lessons, tmp_path):
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name, reason="of the extra set onnx")
+    code, _, err = lessons("export", "lesson-bag", "--to", "onnx", "--out", tmp_path / "o")
+    assert code == 0, err
+    check_its_program(tmp_path / "o", load_encoder("lesson-bag", device="cpu"))
+
+
+def check_its_program(folder, encoder):
+    """What the README shows is run as it stands."""
+    text = (folder / "README.md").read_text("utf-8")
+    found = {}
+    exec(text.split("```python")[1].split("```")[0].replace("FOLDER", str(folder)), found)
+    np.testing.assert_allclose(found["vectors"], encoder.encode(["A sentence."]), atol=1e-5)
 
 
 def test_a_graph_that_is_not_the_encoder_is_not_kept(lessons, bert, tmp_path, monkeypatch):
