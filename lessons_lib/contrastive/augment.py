@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import numpy as np
 
 from ..core import check_float, check_int, check_kind, check_memory, shown
+from ..kernels import knn
 from ..text.stop_words import ENGLISH
 from ..vectors import WordVectors
 
@@ -266,9 +267,17 @@ def neighbour_synonyms(vectors: WordVectors, texts: Iterable[str], *, n: int = 3
     check_float("closest", closest, low=-1.0, high=1.0)
     known = sorted({core for text in texts for word in words_of(text)
                     if (core := _core(word)) in vectors and core not in ENGLISH})
-    near = {word: [other for other, cosine in vectors.most_similar(word, topn=n)
-                   if cosine >= closest] for word in known}
-    return {word: others for word, others in near.items() if others}
+    if not known:
+        return {}
+    rows = vectors.ids(known)
+    cosines, near = (part.numpy() for part in knn(
+        vectors.matrix[rows], vectors.matrix, k=min(n + 1, len(vectors))))
+    table = {}
+    for word, row, scores, places in zip(known, rows, cosines, near, strict=True):
+        others = places[(places != row) & (scores >= closest)][:n]   # a word is its own nearest
+        if len(others):
+            table[word] = [vectors.tokens[place] for place in others]
+    return table
 
 
 def eda(text: str, synonyms: Synonyms, *, share: float = 0.1, n: int = 9, rng: np.random.Generator,

@@ -94,8 +94,8 @@ def cosine_of_rows(x, y):
     return (x * y).sum(1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
 
 
-def check_vectors(node, folder, pairs, page, texts, *, place):
-    """Every pooling, layer, β and γ of the page against Python."""
+def check_vectors(node, folder, pairs, page, texts, *, place, steps=made.STEPS):
+    """Every pooling and layer of the page, and these β and γ, against Python."""
     told = answers(node, page, place, vectors=texts)
     sentences = list(dict.fromkeys([*pairs.sentence1, *pairs.sentence2]))
     for name, encoder in encoders(folder).items():
@@ -103,18 +103,20 @@ def check_vectors(node, folder, pairs, page, texts, *, place):
             rows = np.reshape(head, (int(len(head) ** 0.5), -1))
             assert np.allclose(rows.sum(1), 1, atol=1e-5)
         for how in made.POOLINGS:
-            for layer in range(encoder.layers + 1):
-                key, pooling = f"{name}.{how}.{layer}", [Pooling(how, layer)]
-                ours, theirs = encoder.encode_each(texts, pooling)[0], told["vectors"][key]
+            poolings = [Pooling(how, layer) for layer in range(encoder.layers + 1)]
+            each = zip(encoder.encode_each(texts, poolings),
+                       encoder.encode_each(sentences, poolings), strict=True)
+            for layer, (ours, x) in enumerate(each):
+                key = f"{name}.{how}.{layer}"
+                theirs = told["vectors"][key]
                 assert cosine_of_rows(ours, np.array(theirs)).min() > 1 - 1e-6, key
                 if f"{key}.1.1" not in told["whitened"]:
                     assert how == "cls" and layer == 0
                     continue
-                x = encoder.encode_each(sentences, pooling)[0]
                 whitening = Whitening(gamma=0).fit(x)
                 least = max(made.VARIES * whitening.spectrum_[0], made.SEEN * np.square(x).mean())
-                for beta in made.STEPS:
-                    for gamma in made.STEPS:
+                for beta in steps:
+                    for gamma in steps:
                         about = Whitening(beta=beta, gamma=0).fit(whitening.moments_)
                         k = int(np.count_nonzero(about.spectrum_ > least))
                         z = Whitening(k, beta=beta, gamma=gamma, threshold=0).fit(
@@ -197,4 +199,6 @@ def test_of_the_course_s_model_eight_bits_cost_nearly_nothing_and_the_page_is_sm
     left = np.arange(len(pairs.score))
     agreement = [spearman(pair_cosines(z, left, left + len(left)), pairs.score) for z in (x, y)]
     assert agreement[0] == pytest.approx(agreement[1], abs=0.003)
-    check_vectors(node, folder, pairs, page, [*texts[:8], *ODD[:5]], place=tmp_path)
+    # a whitening of 256 directions takes its time, and the small model has tried every step
+    check_vectors(node, folder, pairs, page, [*texts[:8], *ODD[:5]], place=tmp_path,
+                  steps=(0.0, 1.0))
