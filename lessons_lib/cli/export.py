@@ -35,7 +35,7 @@ ids = np.array([tokenizer.encode("A sentence.").ids])
 """
 BAG_IDS = """from lessons_lib.contextual import load_encoder
 
-bag = load_encoder("{name}").tokenizer         # words and their n-grams, no pieces of a BERT
+bag = load_encoder("{name}").tokenizer         # words and their n-grams, as ids
 ids = np.array(bag.rows(["A sentence."]))
 """
 

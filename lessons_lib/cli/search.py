@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..core import DamagedFile, cache_folder, check_int, existing_path, read_json
+from ..core import (DamagedFile, cache_folder, check_int, checked_path, existing_path,
+                    read_json)
 from ..core.store import nothing_saved
 from .encoding import encoder_named
 from .options import option, unset
@@ -28,10 +29,10 @@ DRAFT = re.compile(r"\.tmp-.*|tensors-([0-9a-f]{12}|draft)-\d+\.safetensors")
 
 
 def search(
-    folder: Annotated[Path, typer.Argument(help="a folder of .txt, .md and, with pypdf, .pdf")],
-    question: Annotated[str, typer.Argument(help="in quotes")],
+    folder: Annotated[str, typer.Argument(help="a folder of .txt, .md and, with pypdf, .pdf")],
+    question: Annotated[list[str], typer.Argument(help="its words, best in quotes")],
     encoder: Annotated[str, option("as in `lessons encode`")] = "lesson-bag",
-    index: Annotated[Path | None, unset("folder of the index; without it one in the cache")] = None,
+    index: Annotated[str | None, unset("folder of the index; without it one in the cache")] = None,
     top: Annotated[int, option("answers")] = 5,
     encoding: Annotated[str, option("of files that are not UTF-8")] = "utf-8",
 ) -> None:
@@ -43,10 +44,10 @@ def search(
     from ..search.folder import check_question
 
     check_int("top", top)
-    check_question(question)
-    root = existing_path(folder)
+    asking = check_question(" ".join(question))
+    root = existing_path(folder, name="folder")
     encodes = encoder_named(encoder)
-    place = index or _place(root, encoder)
+    place = _place(root, encoder) if index is None else checked_path(index, name="index")
     there = place.is_symlink() or not nothing_saved(place)
     try:
         asked = FolderIndex.load(place, encodes) if there else FolderIndex(encodes)
@@ -62,7 +63,7 @@ def search(
         except OSError as error:                  # the answers are there, and are not lost
             _aside(f"the index was not kept, and is made anew at the next question: {error}")
     _tell(asked, update)
-    _show(asked.search(question, k=top))
+    _show(asked.search(asking, k=top))
 
 
 def _is_index(place: Path) -> bool:
@@ -87,9 +88,14 @@ def _aside(text: str) -> None:
     print(plain(text), file=sys.stderr)
 
 
+def _counted(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'s' * (n != 1)}"
+
+
 def _tell(index: Any, update: Any) -> None:
     """What the index holds and what was left out."""
-    _aside(f"{len(index):,} passages of {len(index.files):,} files ({len(update.added):,} new, "
+    _aside(f"{_counted(len(index), 'passage')} of {_counted(len(index.files), 'file')} "
+           f"({len(update.added):,} new, "
            f"{len(update.changed):,} changed, {len(update.removed):,} removed)")
     for name, reason in update.skipped[:SHOWN]:
         _aside(f"not read: {name}: {reason}")

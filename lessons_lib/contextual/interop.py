@@ -169,8 +169,9 @@ def sentence_transformers() -> Any:
 def check_counterpart(reader: Reader, pooling: Pooling) -> None:
     """Raise ValueError for an encoder that sentence-transformers has no modules for."""
     if not reader.per_token:
-        raise ValueError(f"a {reader.kind} has no counterpart in sentence-transformers; write its "
-                         "vectors with encode_to, or the model with `lessons export --to onnx`")
+        raise ValueError(f"a {reader.kind} has no counterpart in sentence-transformers; write "
+                         "its vectors with `lessons encode`, or the model with `lessons export "
+                         "--to onnx`")
     if pooling.name not in MODES or pooling.layer == 0 or not pooling.special_tokens:
         layer = "" if pooling.layer is None else f", layer={pooling.layer}"
         raise ValueError(f"pooling={pooling.name!r}{layer}, "

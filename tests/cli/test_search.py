@@ -32,6 +32,11 @@ def test_a_folder_is_indexed_once_and_asked_again(lessons, folder):
     assert "latin.txt" in out.splitlines()[0] and "(1 new" in err
 
 
+def test_a_question_without_quotes_is_the_same_question(lessons, folder):
+    quoted = lessons("search", folder, "Where did snow fall?", "--top", 1)
+    assert lessons("search", folder, "Where", "did", "snow", "fall?", "--top", 1)[1] == quoted[1]
+
+
 def test_a_question_without_known_words_is_answered_and_it_is_said(lessons, folder):
     code, out, err = lessons("search", folder, "kittens")
     assert code == 0 and "No word of the question" in err and "words: none" in out
@@ -45,6 +50,7 @@ def test_what_cannot_be_asked_ends_in_a_clear_line_and_nothing_is_lost(lessons, 
     for arguments, words in (
             ((empty, "cat"), ["it is empty", ".txt"]),
             ((tmp_path / "no", "cat"), ["does not exist"]),
+            (("", "cat"), ["folder='' is empty"]), ((folder, "cat", "--index", ""), ["index=''"]),
             ((folder / "cats.txt", "cat"), ["is a file", "folder"]), ((folder, " "), ["blank"]),
             ((folder, "cat", "--top", 0), ["top=0"]),
             ((folder, "cat", "--encoding", "klingon"), ["klingon", "cp1252"]),

@@ -53,6 +53,32 @@ def test_a_question_without_known_words_is_answered_by_its_vector_alone(folder, 
 # ------------------------------------------------------------------------------ up to date
 
 
+def test_words_that_no_space_parts_are_found_by_their_characters(tmp_path, letters):
+    for name, text in (("beijing", "北京是中国的首都。"), ("cat", "猫在沙发上睡觉。")):
+        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
+    index = FolderIndex(letters)
+    index.update(tmp_path)
+    first = index.search("中国 首都", k=1)[0]
+    assert first.file == "beijing.txt" and set(first.words) == set("中国首都")
+
+
+def test_of_two_passages_at_exchanged_places_the_one_with_the_nearer_vector_comes_first(tmp_path):
+    class Nearest:
+        """An encoder to which a text with "coffee" or "drink" says the same."""
+
+        name, dim = "nearest", 2
+
+        def encode(self, texts, **options):
+            says = [any(word in text for word in ("coffee", "drink")) for text in texts]
+            return np.array([[1.0, 0.0] if x else [0.0, 1.0] for x in says], np.float32)
+
+    (tmp_path / "bridge.txt").write_text("from from from", "utf-8")
+    (tmp_path / "coffee.txt").write_text("coffee and other things of a longer text from", "utf-8")
+    index = FolderIndex(Nearest())
+    index.update(tmp_path)
+    assert index.search("a drink from", k=1)[0].file == "coffee.txt"
+
+
 def test_only_what_is_new_or_changed_is_encoded_and_the_result_is_as_if_made_anew(folder, letters):
     index = made(folder, letters)
     letters.asked.clear()
