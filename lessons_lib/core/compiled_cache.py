@@ -124,13 +124,14 @@ class _Files:
         return loads(body[len(key):])
 
     def save(self, key: bytes, data: Any) -> None:
-        """Write the file in one step, and remove the oldest of too many."""
-        body = key + dumps(data)
-        with atomic_open(self._path(key), "wb") as file:
+        """Write the file in one step, and remove the oldest others of too many: not this one, which
+        looks the oldest where the clock went back."""
+        body, new = key + dumps(data), self._path(key)
+        with atomic_open(new, "wb") as file:
             file.write(hashlib.sha256(body).digest() + body)
-        files = sorted(self._folder.glob(f"{self._name}.*{SUFFIX}"),
-                       key=lambda path: path.stat().st_mtime)
-        for old in files[:-MOST_FILES]:
+        others = sorted({*self._folder.glob(f"{self._name}.*{SUFFIX}")} - {new},
+                        key=lambda path: path.stat().st_mtime)
+        for old in others[:1 - MOST_FILES]:
             old.unlink(missing_ok=True)
 
     def flush(self) -> None:

@@ -189,6 +189,19 @@ def test_the_oldest_of_too_many_files_go(made, monkeypatch):
     assert len(list(file.parent.glob("*.code"))) == 3 and not file.exists()
 
 
+def test_what_was_compiled_after_the_clock_went_back_is_not_the_first_to_go(made, monkeypatch):
+    file, again = made
+    monkeypatch.setattr(compiled_cache, "MOST_FILES", 2)
+    for value in ("a", "b"):
+        monkeypatch.setenv("NUMBA_OF_A_TEST", value)
+        again()
+        for other in file.parent.glob("*.code"):
+            os.utime(other, (4e9, 4e9))              # of the year 2096
+    monkeypatch.setenv("NUMBA_OF_A_TEST", "c")
+    assert [again()[1] for _ in range(3)] == [False, True, True]
+    assert len(list(file.parent.glob("*.code"))) == 2
+
+
 def test_a_full_disk_leaves_the_code_in_memory(made, monkeypatch):
     _, again = made
 
