@@ -59,6 +59,8 @@ def pretrain(
                                             "default: wiki", "--text")] = None,
     tokens_from: Annotated[Path | None, unset("folder of the encoded text; default: tokens in "
                                               "--out", "--tokens-from")] = None,
+    start: Annotated[Path | None, unset("folder of a LessonBERT, or lesson-bert: begin with its "
+                                        "weights, not with random ones", "--start")] = None,
     resume: Resume = False,
     minutes: Annotated[float | None, option("stop after this time; --resume goes on")] = None,
     device: Annotated[str, option("auto, cpu or cuda")] = "auto",
@@ -72,10 +74,13 @@ def pretrain(
     Ctrl-C keeps what was learned, --resume goes on to the same bits.
     """
     from ..contextual import TokenStream
+    from ..contextual.loading import lesson_bert_folder
     from ..contextual.pretraining import check_start
     from ..contextual.recipes import RECIPES
 
     recipe = replace(RECIPES[check_choice("scale", scale, RECIPES)], **given)
+    if start is not None:
+        start = lesson_bert_folder() if str(start) == "lesson-bert" else existing_path(start)
     place, leader = tokens_from or out / "tokens", int(os.environ.get("RANK", "0")) == 0
     if tokens_from is not None and not prepare:
         existing_path(tokens_from / "model.json")
@@ -87,7 +92,7 @@ def pretrain(
         if check_int("WORLD_SIZE", int(os.environ.get("WORLD_SIZE", "1"))) > 1:
             raise ValueError(f"{place} holds no numbered text; make it with one process first: "
                              "lessons pretrain --prepare")
-        stream = _encoded(text or [SOURCES[scale]], scale, recipe.seed)
+        stream = _encoded(text or [SOURCES[scale]], scale, start)
         stream.save(place)
         megabytes = sum(file.stat().st_size for file in place.iterdir()) / 1e6
         print(f"{place}: {len(stream):,} pieces of {len(stream.tokenizer):,} kinds, "
@@ -98,13 +103,15 @@ def pretrain(
     if not prepare:
         if "tokens" not in given:
             recipe = _planned(recipe, place, out, leader)
-        _train(recipe, place, out, leader, resume=resume, device=device,
+        _train(recipe, place, out, leader, start=start, resume=resume, device=device,
                checkpoint_minutes=checkpoint_minutes, stop_after_minutes=minutes,
                milestones=milestones)
 
 
-def _encoded(sources: list[str], scale: str, seed: int) -> Any:
-    """The text as subwords, which are learned from its first texts; one sentence per line."""
+def _encoded(sources: list[str], scale: str, start: Path | None) -> Any:
+    """The text as subwords, which are those of a model or learned from its first texts; one
+    sentence per line.
+    """
     from .. import __version__
     from ..contextual import WordPiece, prepare_tokens
     from ..datasets import checksum_of, dataset_names, registered
@@ -113,9 +120,12 @@ def _encoded(sources: list[str], scale: str, seed: int) -> Any:
     def texts() -> Iterable[str]:
         return ("\n".join(split_sentences(text)) for text in read_texts(sources))
 
-    subwords = WordPiece.train(islice(texts(), TEXTS_FOR_SUBWORDS), size=SUBWORDS[scale])
-    about = {"sources": sources, "library": __version__,
-             "pieces learned from": f"the first {TEXTS_FOR_SUBWORDS:,} texts"}
+    if start is None:
+        subwords = WordPiece.train(islice(texts(), TEXTS_FOR_SUBWORDS), size=SUBWORDS[scale])
+    else:
+        subwords = WordPiece.load(start)
+    about = {"sources": sources, "library": __version__, "pieces learned from":
+             f"the first {TEXTS_FOR_SUBWORDS:,} texts" if start is None else start.name}
     if files := {file.path: checksum_of(file) for name in sources if name in dataset_names()
                  for file in registered(name).files}:
         about["files"] = files

@@ -12,7 +12,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,14 @@ import numpy as np
 import torch
 
 from ..core import (asked_to_stop, atomic_open, available_cores, check_choice, check_float,
-                    check_kind, check_memory, checked_path, fingerprint, save_model, torch_device)
+                    check_kind, check_memory, checked_path, existing_path, fingerprint, read_json,
+                    save_model, sha256, shown, torch_device)
 from ..core.gradient_run import newest_state
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
 from .ranks import joined
 from .recipes import RECIPES, Recipe, doublings
-from .saved_bert import save_bert
+from .saved_bert import load_bert, save_bert
 from .tokenizer import WordPiece
 from .training import Training
 
@@ -61,9 +62,9 @@ class Pretrained:
 
 
 def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | str = "laptop",
-             resume: bool = False, device: str = "auto", checkpoint_minutes: float = 5.0,
-             stop_after_minutes: float | None = None, milestones: bool = False,
-             progress: bool = True) -> Pretrained:
+             start: str | os.PathLike | None = None, resume: bool = False, device: str = "auto",
+             checkpoint_minutes: float = 5.0, stop_after_minutes: float | None = None,
+             milestones: bool = False, progress: bool = True) -> Pretrained:
     """Train a LessonBert on a numbered text and write it into a folder.
 
     Ctrl-C ends after the step that is under way, writes everything, and comes out as
@@ -76,6 +77,9 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
     out : str or path
         The folder: weights, tokenizer, config, card, film and the last two checkpoints.
     recipe : Recipe or {"smoke", "laptop", "gpu"}
+    start : str or path, optional
+        Folder of a LessonBERT with the same tokens and sizes whose weights the run begins with,
+        instead of random ones: to read more, or another kind of text. The optimizer begins anew.
     resume : bool, default False
         Go on with the run in the folder; its recipe must be the same, but may read more ``tokens``.
     device : {"auto", "cpu", "cuda"}
@@ -119,8 +123,10 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
                      f"Lower batch={recipe.batch} or row={recipe.row}, or raise "
                      f"accumulate={recipe.accumulate}")
         text = fingerprint(np.array([stream.held_out, len(stream.tokenizer)]), stream.ids)
-        run = _Run(Training(recipe, stream, ranks), folder, text, 60 * checkpoint_minutes,
-                   stream.data, milestones)
+        training, data = Training(recipe, stream, ranks), stream.data
+        if start is not None and not resume:
+            data = data | {"start": _begin_with(training, existing_path(start, name="start"))}
+        run = _Run(training, folder, text, 60 * checkpoint_minutes, data, milestones)
         if resume:
             run.go_on()
         with asked_to_stop() as asked:
@@ -129,6 +135,26 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
     if asked.is_set():
         raise KeyboardInterrupt
     return Pretrained(run.training.model.eval(), stream.tokenizer, card, run.training.finished)
+
+
+def _begin_with(training: Training, folder: Path) -> dict[str, Any]:
+    """Give a training the weights of a LessonBERT. Returns what its card says of where they are
+    from. Raises ValueError (other tokens, other sizes) and as `load_bert`.
+    """
+    model, tokenizer = load_bert(folder)
+    if tokenizer.pieces != training.tokenizer.pieces:
+        raise ValueError(f"start={shown(str(folder))} has other tokens than the numbered text; "
+                         "number the text with its tokenizer (lessons pretrain --start)")
+    theirs, ours = (replace(bert.size, dropout=0.0)
+                    for bert in (model.bert, training.model.bert))
+    if theirs != ours:
+        raise ValueError(f"start={shown(str(folder))} is a {theirs}, and the recipe asks for a "
+                         f"{ours}; give the recipe its sizes")
+    training.model.load_state_dict(model.state_dict())
+    card = read_json(folder / "card.json") if (folder / "card.json").is_file() else {}
+    before = card.get("data", {}).get("start", {}).get("tokens", 0)
+    return {"name": folder.name, "tokens": before + card.get("tokens", 0),
+            "weights": sha256(folder / "model.safetensors")}
 
 
 def check_start(folder: Path, *, resume: bool = False, device: str = "auto",
@@ -172,6 +198,7 @@ class _Run:
         folder, (settings, arrays, extra) = newest_state(
             [self.folder / name for name in CHECKPOINTS], "Pretraining")
         self._check_same(settings, extra)
+        self.data = self.data | extra.get("data", {})
         self.training.restore(arrays, extra["record"])
         self.saves = 1 + CHECKPOINTS.index(folder.name)        # the next one replaces the other
 
@@ -228,7 +255,8 @@ class _Run:
         if self.training.ranks.rank == 0:
             save_model(self.folder / CHECKPOINTS[self.saves % 2], "Pretraining",
                        settings=asdict(self.training.recipe), arrays=self.training.arrays(),
-                       extra={"record": self.training.noted(), "text": self.text})
+                       extra={"record": self.training.noted(), "text": self.text,
+                              "data": self.data})
             self.saves += 1
         self.last_save = time.monotonic()
 

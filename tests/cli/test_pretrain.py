@@ -40,6 +40,24 @@ def test_a_text_is_numbered_once_then_trained_on_in_two_sittings(lessons, tmp_pa
     load_bert(out)
 
 
+def test_a_model_goes_on_with_another_text_in_its_own_tokens(lessons, tmp_path, text):
+    common = ("--scale", "smoke", "--text", text, "--tokens", 512)
+    assert lessons("pretrain", *common, "--out", tmp_path / "bert")[0] == 0
+    other = tmp_path / "other.txt"
+    other.write_text("\n".join(reversed(text.read_text().splitlines())))
+    code, said, err = lessons("pretrain", *common[:3], other, *common[4:], "--out", tmp_path / "on",
+                              "--start", tmp_path / "bert")
+    assert code == 0 and "2 of 2 steps" in said, err
+    card = json.loads((tmp_path / "on" / "card.json").read_text())
+    assert card["data"]["start"]["name"] == "bert" == card["data"]["pieces learned from"]
+    assert (load_bert(tmp_path / "on")[1].pieces == load_bert(tmp_path / "bert")[1].pieces)
+    code, _, said = lessons("pretrain", *common, "--out", tmp_path / "x", "--start",
+                            tmp_path / "none")
+    assert code == 2 and "none" in said
+    code, _, said = lessons("pretrain", *common, "--out", tmp_path / "x", "--start", "lesson-bert")
+    assert code == 2 and "give the recipe its sizes" in said
+
+
 def test_the_plan_follows_from_the_length_of_the_text_and_is_kept_when_resumed(
         lessons, tmp_path, text, monkeypatch):
     monkeypatch.setattr(sys.modules["lessons_lib.cli.pretrain"], "MOST_PASSES", 1)

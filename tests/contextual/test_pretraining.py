@@ -16,7 +16,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from lessons_lib.contextual import Recipe, pretrain, training
+from lessons_lib.contextual import Recipe, WordPiece, pretrain, pretraining, training
 from lessons_lib.contextual.ranks import Ranks
 from lessons_lib.contextual.saved_bert import load_bert, save_bert
 from lessons_lib.core import PROJECT, BackendUnavailable, DataWarning, TrainingDiverged
@@ -128,6 +128,41 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_bits(stream, tmp_path, reci
     assert again.card | {"seconds": 0} == whole.card | {"seconds": 0}
     films = [(tmp_path / name / "film.safetensors").read_bytes() for name in ("cut", "whole")]
     assert films[0] == films[1]
+
+
+def test_a_run_begins_with_the_weights_of_another_and_goes_on_without_them(
+        stream, tmp_path, recipe, monkeypatch):
+    first = run(stream, tmp_path / "first", recipe)
+    saved, _ = load_bert(tmp_path / "first")
+    more = replace(recipe, seed=1, dropout=0.1)
+    begun = training.Training(more, stream, Ranks(0, 1, torch.device("cpu")))
+    pretraining._begin_with(begun, tmp_path / "first")
+    assert all(torch.equal(a, b) for a, b in zip(begun.model.state_dict().values(),
+                                                 saved.state_dict().values(), strict=True))
+    whole = run(stream, tmp_path / "whole", more, start=tmp_path / "first")
+    assert whole.card["moments"][0]["held_out_loss"] == pytest.approx(
+        first.card["held_out_loss"], abs=0.02)          # the masks are those of another seed
+    assert whole.card["data"]["start"]["tokens"] == first.card["tokens"]
+    assert not equal(whole, run(stream, tmp_path / "anew", more))
+    interrupted(monkeypatch, 5, stream, tmp_path / "cut", more, start=tmp_path / "first")
+    shutil.rmtree(tmp_path / "first")
+    again = run(stream, tmp_path / "cut", more, resume=True)
+    assert equal(whole, again) and again.card["data"] == whole.card["data"]
+    third = run(stream, tmp_path / "third", more, start=tmp_path / "whole")
+    assert third.card["data"]["start"]["tokens"] == 2 * first.card["tokens"]
+
+
+def test_a_model_of_other_tokens_or_sizes_is_no_beginning(stream, tmp_path, recipe, small_bert,
+                                                          pieces):
+    save_bert(tmp_path / "wide", small_bert(), pieces, card={})
+    with pytest.raises(ValueError, match=r"dim=24.*the recipe asks for a.*dim=16"):
+        run(stream, tmp_path / "out", recipe, start=tmp_path / "wide")
+    other = WordPiece([*pieces.pieces[:-1], "zzz"])
+    save_bert(tmp_path / "other", small_bert(), other, card={})
+    with pytest.raises(ValueError, match="other tokens than the numbered text"):
+        run(stream, tmp_path / "out", recipe, start=tmp_path / "other")
+    with pytest.raises(FileNotFoundError):
+        run(stream, tmp_path / "out", recipe, start=tmp_path / "nowhere")
 
 
 def test_milestones_are_models_that_load(stream, tmp_path, recipe, monkeypatch):
