@@ -20,11 +20,12 @@ import numpy as np
 from .errors import DataWarning
 
 __all__ = ["MOST", "check_array", "check_choice", "check_float", "check_int", "check_kind",
-           "check_most", "check_rounds", "check_seed", "check_threads", "nearest_name", "shown",
-           "taken", "unknown_keyword", "warn_data"]
+           "check_most", "check_rate", "check_rounds", "check_seed", "check_threads",
+           "nearest_name", "shown", "taken", "unknown_keyword", "warn_data"]
 
 MOST = 1_000_000_000                             # of a whole number that somebody may mean
 ORDINARY = 1000                                  # up to this a setting says no word about the data
+LEAST_RATE = 1e-20                              # falling over 10^9 steps it is no float32 zero
 MOST_THREADS = 1024                              # more than any machine has cores for
 
 
@@ -238,6 +239,28 @@ def check_float(name: str, value: object, *, low: float = -math.inf, high: float
     if not math.isfinite(number) or number < low or number > high or (open_low and number == low):
         raise ValueError(f"{name}={shown(value)} is out of range; expected {allowed}")
     return number
+
+
+def check_rate(name: str, value: object) -> float:
+    """Check for a learning rate of loops that work in float32, where a smaller one would be 0.
+
+    Parameters
+    ----------
+    name, value : the argument
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    rate = check_float(name, value, low=0.0, open_low=True)
+    if not LEAST_RATE <= rate <= 1 / LEAST_RATE:
+        raise ValueError(f"{name}={shown(value)} is out of range; expected a number > 0 that "
+                         f"float32 arithmetic can use, from {LEAST_RATE:g} to {1 / LEAST_RATE:g}")
+    return rate
 
 
 def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:

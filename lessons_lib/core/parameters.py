@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from .checks import (MOST_THREADS, check_choice, check_float, check_int, check_most, check_rounds,
-                     shown, unknown_keyword)
+from .checks import (MOST_THREADS, check_choice, check_float, check_int, check_most, check_rate,
+                     check_rounds, shown, unknown_keyword)
 
 __all__ = ["Choice", "Count", "Flag", "Float", "Floats", "Given", "Int", "Packed", "Parameter",
-           "Seed", "Threads", "make_init", "numpydoc_table", "with_sections"]
+           "Rate", "Seed", "Threads", "make_init", "numpydoc_table", "with_sections"]
 
 REQUIRED = inspect.Parameter.empty
 
@@ -152,6 +152,17 @@ class Float(Parameter):
         low = "" if self.low == -math.inf else f" {'>' if self.open_low else '>='} {self.low:g}"
         high = "" if self.high == math.inf else f"{' and' if low else ''} <= {self.high:g}"
         return f"float{low}{high}"
+
+
+class Rate(Float):
+    """A learning rate > 0 that float32 arithmetic can use."""
+
+    def __init__(self, default: Any = REQUIRED, doc: str = "", **options: Any) -> None:
+        super().__init__(default, doc, above=0, **options)
+
+    def checked(self, name: str, value: Any) -> float:
+        """The value as a float."""
+        return check_rate(name, value)
 
 
 class Choice(Parameter):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..core import check_float, check_rounds, fingerprint, generator, shown, warn_data
+from ..core import check_rate, check_rounds, fingerprint, generator, shown, warn_data
 from ..core.learned import Array
 from ..core.parameters import Choice, Count, Flag, Int
 from ..text import Corpus
@@ -294,7 +294,7 @@ class Doc2Vec(WindowMethod):
         self._check_consistent()
         epochs = check_rounds("epochs", self.epochs if epochs is None else epochs)
         rate = self.learning_rate if learning_rate is None else learning_rate
-        rate = check_float("learning_rate", rate, low=0.0, open_low=True)
+        rate = check_rate("learning_rate", rate)
         if not hasattr(self, "_frozen"):
             nothing = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
             document = np.zeros((1, self.dim), dtype=np.float32)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core import generator, taken
 from ..core.learned import Array, Learned, Strings
-from ..core.parameters import Float, Int
+from ..core.parameters import Float, Int, Rate
 from ..text.subwords import check_parts, ngram_buckets
 from ..vectors import WordVectors
 from .encoded_corpus import EncodedCorpus
@@ -45,7 +45,7 @@ class FastText(WindowMethod):
     buckets = Int(2_000_000, "for n-grams, which collide as in fastText", high=2**32 - 1)
     sample = Float(1e-4, "threshold of subsampling, 0 for none", low=0)
     noise_exponent = Float(0.5, "power of the counts in the distribution of negative samples")
-    learning_rate = Float(0.05, "at the beginning; it falls to 0 along a straight line", above=0)
+    learning_rate = Rate(0.05, "at the beginning; it falls to 0 along a straight line")
 
     vectors_ = Learned("WordVectors", "the composed vectors of the vocabulary")
     _tokens = Strings()

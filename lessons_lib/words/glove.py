@@ -18,7 +18,7 @@ import numpy as np
 from ..core import cache_folder, check_memory, fingerprint, generator, shown
 from ..core.estimator import SavedEstimator
 from ..core.learned import Array, Learned, Strings
-from ..core.parameters import Choice, Count, Flag, Float, Int, Seed, Threads
+from ..core.parameters import Choice, Count, Flag, Float, Int, Rate, Seed, Threads
 from ..core.run import Run, RunState, all_or_nothing, run_through
 from ..vectors import WordVectors
 from .encoded_corpus import EncodedCorpus, encode_corpus, encode_more
@@ -54,7 +54,7 @@ class GloVe(SavedEstimator):
     x_max = Float(100.0, "count from which on the weight is 1", above=0)
     exponent = Float(0.75, "power of count / x_max below it", low=0)
     epochs = Count(25, "passes over the counts")
-    learning_rate = Float(0.05, "of the first steps: AdaGrad lowers it for each number", above=0)
+    learning_rate = Rate(0.05, "of the first steps: AdaGrad lowers it for each number")
     min_count = Int(5, "words that are rarer are left out")
     symmetric = Flag(True, "count both sides; False: only the words before")
     bias_rate = Choice("paper", "code", doc="'paper': the learning rate holds for biases, too; "

@@ -12,10 +12,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import check_float, check_memory, generator
+from ..core import check_memory, check_rate, generator
 from ..core.estimator import SavedEstimator
 from ..core.learned import Array
-from ..core.parameters import Choice, Count, Flag, Float, Int, Seed, Threads
+from ..core.parameters import Choice, Count, Flag, Float, Int, Rate, Seed, Threads
 from ..core.run import Run, RunState, all_or_nothing, run_through
 from ..vectors.word_vectors import LearnedVectors
 from .encoded_corpus import EncodedCorpus, encode_corpus, encode_more
@@ -46,7 +46,7 @@ class WindowMethod(SavedEstimator):
                          "probability √(t/f) + t/f", low=0)
     noise_exponent = Float(0.75, "power of the counts in the distribution of negative samples")
     epochs = Count(5)
-    learning_rate = Float(0.025, "at the beginning; it falls along a straight line", above=0)
+    learning_rate = Rate(0.025, "at the beginning; it falls along a straight line")
     threads = Threads(1)
     deterministic = Flag(True, "on several threads: bitwise the same for equal settings, at the "
                                "price of learning less in each epoch; else threads race")
@@ -178,7 +178,7 @@ class WindowMethod(SavedEstimator):
         self._check_settings()
         self._check_machine()
         rate = self.learning_rate if learning_rate is None else learning_rate
-        return check_float("learning_rate", rate, low=0.0, open_low=True)
+        return check_rate("learning_rate", rate)
 
     def _is_left(self) -> bool:
         """Whether the run is not done, after a look at the settings."""

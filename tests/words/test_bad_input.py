@@ -30,6 +30,8 @@ SETTINGS = [                                     # methods, setting and value, e
     (METHODS, {"window": 0}, V, ["window=0"]), (METHODS, {"window": 1.5}, T, ["window=1.5"]),
     (METHODS, {"epochs": 0}, V, ["epochs=0"]), (METHODS, {"epochs": None}, T, ["epochs=None"]),
     (METHODS, {"learning_rate": 0}, V, ["learning_rate=0", "> 0"]),
+    (METHODS, {"learning_rate": 1e-300}, V, ["learning_rate=1e-300", "from 1e-20 to 1e+20"]),
+    (METHODS, {"learning_rate": 1e300}, V, ["learning_rate=1e+300", "float32"]),
     (METHODS, {"learning_rate": np.nan}, V, ["learning_rate=nan"]),
     (METHODS, {"learning_rate": np.inf}, V, ["learning_rate=inf"]),
     (METHODS, {"min_count": 0}, V, ["min_count=0"]), (METHODS, {"threads": 0}, V, ["threads=0"]),

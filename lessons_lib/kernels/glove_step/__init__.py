@@ -9,7 +9,7 @@ code in ``15_gpu_kernels``.
 
 from __future__ import annotations
 
-from ...core import check_float, check_int, check_threads, shown
+from ...core import check_float, check_int, check_rate, check_threads, shown
 from ..contents import part
 from ..dispatch import Operation
 from .state import GloveState, Settings, shifts
@@ -77,7 +77,7 @@ def glove_step(state: GloveState, *, learning_rate: float = 0.05, clip: float = 
     seed, epoch = check_int("seed", seed, low=0), check_int("epoch", epoch, low=0)
     state.check_sound()
     first, last = part("rounds", rounds, state.groups)
-    how = Settings(rate=check_float("learning_rate", learning_rate, low=0.0, open_low=True),
+    how = Settings(rate=check_rate("learning_rate", learning_rate),
                    clip=check_float("clip", clip, low=0.0, open_low=True),
                    shifts=tuple(shifts(state.groups, seed, epoch)[first:last]),
                    threads=check_threads(threads))

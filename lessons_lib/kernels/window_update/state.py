@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core import check_array, check_choice, check_float, check_int, check_threads, shown
+from ...core import (check_array, check_choice, check_float, check_int, check_rate, check_threads,
+                     shown)
 from ..contents import part, whole
 from ..layout import ALIGNMENT, padded
 from .draws import GOLDEN, alias_table, epoch_key, mixed_numbers
@@ -272,7 +273,7 @@ def _rates(learning_rate: float | tuple[float, float]) -> tuple[float, float]:
     both = learning_rate
     if not (isinstance(both, (tuple, list)) and len(both) == 2):
         both = (learning_rate, learning_rate)
-    first = check_float("learning_rate", both[0], low=0.0, open_low=True)
+    first = check_rate("learning_rate", both[0])
     return first, check_float("learning_rate", both[1], low=0.0)
 
 
