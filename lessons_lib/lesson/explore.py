@@ -12,18 +12,22 @@ import inspect
 import numbers
 import os
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
 from ..core import shown, unknown_keyword
-from .figures import PLOTLY, figure_bundle, is_plotly, save_figure
+from .figures import figure_bundle, is_plotly, moved_bundle, save_figure
+from .live import Stage
 
 __all__ = ["BUILD_VARIABLE", "Draw", "bound", "choice_widget", "defaults_of", "drawer", "explore",
-           "put_in_place", "widgets_work"]
+           "widgets_work"]
 
 Draw = Callable[..., tuple[dict, dict, dict]]    # arguments -> data, metadata, parts of files
 
 BUILD_VARIABLE = "LESSONS_BUILD"  # set by `lessons build`: stored outputs hold no widgets
+WHOLE_NAME = {"description_width": "initial"}    # else ipywidgets cuts a long one off
+KEPT = 100                       # pictures of 100 kB, so that to go back costs nothing
 
 
 def widgets_work() -> bool:
@@ -99,7 +103,13 @@ def defaults_of(function: Callable, controls: Mapping[str, Any]) -> dict[str, An
     return values
 
 
+def _words_of(name: str) -> str:
+    """The name of an argument as a reader sees it: ``words_per_topic`` is three words."""
+    return name.replace("_", " ")
+
+
 def _in_words(name: str, control: Any) -> str:
+    name = _words_of(name)
     if isinstance(control, bool):
         return f"`{name}` on or off"
     if _is_range(control):
@@ -107,12 +117,18 @@ def _in_words(name: str, control: Any) -> str:
     return f"`{name}`: {', '.join(map(str, control))}"
 
 
-def _rendered(result: Any, *, id: str | None, alt: str | None) -> tuple[dict, dict, dict]:
-    """Output data, metadata and file parts of whatever the explored function returned."""
-    if isinstance(result, tuple) and len(result) == 2 and is_plotly(result[0]):
-        return figure_bundle(result[0], id=id, alt=alt, static=result[1])
-    if hasattr(result, "savefig") or is_plotly(result):
-        return figure_bundle(result, id=id, alt=alt)
+def _rendered(result: Any, *, id: str | None, alt: str | None,
+              moved: bool) -> tuple[dict, dict, dict]:
+    """Output data, metadata and file parts of whatever the explored function returned.
+
+    ``moved``: it follows a control, and is not kept as a file.
+    """
+    pair = isinstance(result, tuple) and len(result) == 2 and is_plotly(result[0])
+    fig = result[0] if pair else result
+    if hasattr(fig, "savefig") or is_plotly(fig):
+        if moved:
+            return *moved_bundle(fig, alt=alt), {}
+        return figure_bundle(fig, id=id, alt=alt, static=result[1] if pair else None)
     if hasattr(result, "_repr_mimebundle_"):
         return result._repr_mimebundle_(), {}, {}
     if isinstance(result, (str, numbers.Number)):
@@ -123,14 +139,21 @@ def _rendered(result: Any, *, id: str | None, alt: str | None) -> tuple[dict, di
 
 
 def drawer(function: Callable, *, id: str | None, alt: str | Callable[..., str] | None) -> Draw:
-    """A function of the same arguments that gives what a notebook displays for their result."""
+    """A function of the same arguments that gives what a notebook displays for their result.
+
+    Its first drawing is complete, for the file and for pages without a kernel; others are quick.
+    """
+    words, moved = bound(alt) if callable(alt) else lambda *_, **__: alt, False
+
     def draw(*arguments: Any, **controls: Any) -> tuple[dict, dict, dict]:
+        nonlocal moved
         result = function(*arguments, **controls)
         try:
-            return _rendered(result, id=id,
-                             alt=alt(*arguments, **controls) if callable(alt) else alt)
+            drawn = _rendered(result, id=id, alt=words(*arguments, **controls), moved=moved)
         finally:
             _close(result)
+        moved = True
+        return drawn
 
     return draw
 
@@ -148,16 +171,17 @@ def _close(result: Any) -> None:
 def _widget(name: str, control: Any, value: Any) -> Any:
     import ipywidgets as w
 
+    words = _words_of(name)
     if isinstance(control, bool):
-        return w.Checkbox(value=value, description=name)
+        return w.Checkbox(value=value, description=words, style=WHOLE_NAME)
     if not _is_range(control):
         options = list(control.items()) if isinstance(control, Mapping) else control
-        return choice_widget(name, options, value)
+        return choice_widget(words, options, value)
     whole = all(isinstance(v, numbers.Integral) for v in (*control, value))
     step = control[2] if len(control) == 3 else 1 if whole else (control[1] - control[0]) / 100
     slider = w.IntSlider if whole else w.FloatSlider
-    return slider(value=value, min=control[0], max=control[1], step=step, description=name,
-                  continuous_update=False)
+    return slider(value=value, min=control[0], max=control[1], step=step, description=words,
+                  continuous_update=False, style=WHOLE_NAME, layout={"width": "420px"})
 
 
 def choice_widget(name: str, options: Any, value: Any) -> Any:
@@ -168,17 +192,7 @@ def choice_widget(name: str, options: Any, value: Any) -> Any:
     import ipywidgets as w
 
     return w.ToggleButtons(options=options, value=value, description=name,
-                           style={"button_width": "max-content"})
-
-
-def put_in_place(handle: Any, data: dict[str, Any], metadata: dict[str, Any]) -> None:
-    """Show another output at the handle of one that is shown.
-
-    Plotly in JupyterLab keeps its first drawing unless something else stood there between.
-    """
-    if PLOTLY in data:
-        handle.update({"text/plain": data.get("text/plain", "")}, raw=True)
-    handle.update(data, raw=True, metadata=metadata)
+                           style=WHOLE_NAME | {"button_width": "max-content"})
 
 
 def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
@@ -192,26 +206,28 @@ def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
     values = defaults_of(function, controls)
     draw = drawer(bound(function), id=id, alt=alt)
     data, metadata, parts = draw(**values)
-    handle = display(data, raw=True, metadata=metadata, display_id=True)
     if parts:
         save_figure(id, parts)
-    if not widgets_work() or handle is None:
+    if not widgets_work():
+        display(data, raw=True, metadata=metadata)
         text = "Run this cell to move: " + " · ".join(
             _in_words(name, control) for name, control in controls.items())
         display({"text/markdown": text, "text/plain": text.replace("`", "")}, raw=True)
         return
-    import ipywidgets
-
     widgets = {name: _widget(name, control, values[name]) for name, control in controls.items()}
+    stage = Stage(list(widgets.values()), data, metadata)
+
+    @lru_cache(KEPT)
+    def drawn(*places: Any) -> tuple[dict, dict]:
+        return draw(**{name: widget.value for name, widget in widgets.items()})[:2]
 
     def redraw(_: Any) -> None:
-        try:
-            chosen = {name: widget.value for name, widget in widgets.items()}
-            data, metadata, _parts = draw(**chosen)
+        stage.heard()
+        try:                                     # a value may be a list, its place is a number
+            output = drawn(*(getattr(w, "index", w.value) for w in widgets.values()))
         except Exception as error:  # an error in a callback would vanish; here the learner sees it
-            data, metadata = {"text/plain": f"{type(error).__name__}: {error}"}, {}
-        put_in_place(handle, data, metadata)
+            output = {"text/plain": f"{type(error).__name__}: {error}"}, {}
+        stage.show(*output)
 
     for widget in widgets.values():
         widget.observe(redraw, names="value")
-    display(ipywidgets.VBox(list(widgets.values())))

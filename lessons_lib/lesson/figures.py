@@ -2,12 +2,14 @@
 
 An output holds SVG and a small PNG: an untrusted notebook hides SVG, and the PNG makes it
 complete. Beyond 2,000 marks the SVG is left out. A plotly figure travels with a static twin for
-pages that cannot run it. Used by ``lesson.show`` and ``lesson.explore``.
+pages that cannot run it. A picture that follows a control is a PNG alone, which is drawn once. Used
+by ``lesson.show`` and ``lesson.explore``.
 """
 
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
 import re
@@ -15,13 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from ..core import atomic_open, output_folder, shown, write_text
-from ..plots import MAX_BYTES, MAX_MARKS, checked_alt, count_marks, png_bytes, svg_text
+from ..plots import (MAX_BYTES, MAX_MARKS, checked_alt, count_marks, png_bytes, quick_png,
+                     svg_text)
 
-__all__ = ["FIGURES_VARIABLE", "checked_id", "figure_bundle", "is_plotly", "save_figure"]
+__all__ = ["FIGURES_VARIABLE", "checked_id", "figure_bundle", "is_plotly", "moved_bundle",
+           "png_metadata", "save_figure"]
 
 # set by `lessons build` to the folder that collects the committed figures
 FIGURES_VARIABLE = "LESSONS_FIGURES"
 PLOTLY, SVG, PNG = "application/vnd.plotly.v1+json", "image/svg+xml", "image/png"
+PIXELS_PER_INCH = 96                             # of a page; an SVG is shown so, too
 
 
 def checked_id(id: object) -> str:
@@ -54,11 +59,45 @@ def figure_bundle(fig: Any, *, id: str, alt: str,
                         "plotly figure")
     svg = svg_text(drawn, alt, salt=id) if count_marks(drawn) <= MAX_MARKS else ""
     parts: dict[str, Any] = {SVG: svg} if 0 < len(svg.encode()) <= MAX_BYTES else {}
-    data: dict[str, Any] = {PLOTLY: json.loads(fig.to_json())} if is_plotly(fig) else {}
     png = png_bytes(drawn)
-    data |= parts | {PNG: base64.b64encode(png).decode(), "text/plain": alt}
-    metadata = {kind: {"alt": alt} for kind in data if kind != "text/plain"}
-    return data, metadata, parts | {PNG: png}
+    if is_plotly(fig):
+        data = {PLOTLY: json.loads(fig.to_json()),
+                SVG: parts.get(SVG) or _svg_around(png, drawn, alt)}
+    else:
+        data = parts | {PNG: base64.b64encode(png).decode()}
+    metadata = {kind: {"alt": alt} for kind in data}
+    if PNG in data:
+        metadata[PNG] = png_metadata(drawn, alt)
+    return data | {"text/plain": alt}, metadata, parts | {PNG: png}
+
+
+def png_metadata(fig: Any, alt: str) -> dict[str, Any]:
+    """What a notebook keeps beside a PNG: its alt text, and its size in the pixels of the page."""
+    width, height = (round(PIXELS_PER_INCH * inches) for inches in fig.get_size_inches())
+    return {"alt": alt, "width": width, "height": height}
+
+
+def _svg_around(png: bytes, fig: Any, alt: str) -> str:
+    """A PNG as SVG: of a plotly output with a PNG, JupyterLab shows that until a mouse passes, and
+    then the page jumps.
+    """
+    size = png_metadata(fig, alt)
+    place = f'width="{size["width"]}" height="{size["height"]}"'
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(alt)}" '
+            f'{place}><image {place} href="data:{PNG};base64,{base64.b64encode(png).decode()}"/>'
+            "</svg>\n")
+
+
+def moved_bundle(fig: Any, *, alt: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Output data and metadata of a figure that follows a control, drawn in the shortest time.
+
+    Parameters as in `figure_bundle`; a plotly figure needs no twin.
+    """
+    alt = checked_alt(alt)
+    if is_plotly(fig):
+        return {PLOTLY: json.loads(fig.to_json()), "text/plain": alt}, {PLOTLY: {"alt": alt}}
+    picture = base64.b64encode(quick_png(fig)).decode()
+    return {PNG: picture, "text/plain": alt}, {PNG: png_metadata(fig, alt)}
 
 
 def save_figure(id: str, parts: dict[str, Any]) -> None:

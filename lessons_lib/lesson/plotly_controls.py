@@ -11,8 +11,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .explore import choice_widget, put_in_place
+from .explore import choice_widget
 from .figures import PLOTLY
+from .live import Stage
 
 __all__ = ["has_controls", "show_with_controls"]
 
@@ -59,13 +60,11 @@ def _widgets(fig: Any, choose: Callable[[Any], None]) -> list[Any]:
 
 
 def show_with_controls(fig: Any, data: dict[str, Any], metadata: dict[str, Any]) -> None:
-    """Display a plotly figure without its own controls, and widgets that do the same below it.
+    """Display a plotly figure without its own controls, under widgets that do the same.
 
     ``data`` and ``metadata`` are those of `figure_bundle`; the figure itself stays as it is.
     """
-    import ipywidgets
     import plotly.graph_objects as go
-    from IPython.display import display
 
     live, words = go.Figure(fig), {"text/plain": data["text/plain"]}
 
@@ -76,10 +75,10 @@ def show_with_controls(fig: Any, data: dict[str, Any], metadata: dict[str, Any])
         return words | {PLOTLY: drawing}
 
     def choose(step: Any) -> None:
+        stage.heard()
         _do(live, step)
-        put_in_place(handle, drawn(), metadata)
+        stage.show(drawn(), metadata)
 
     widgets = _widgets(live, choose)
     live.layout.sliders = live.layout.updatemenus = ()
-    handle = display(drawn(), raw=True, metadata=metadata, display_id=True)
-    display(ipywidgets.VBox(widgets))
+    stage = Stage(widgets, drawn(), metadata)

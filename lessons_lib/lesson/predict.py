@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ..core import check_choice, shown
 from .explore import choice_widget, widgets_work
+from .live import controls_alone
 
 __all__ = ["Prediction"]
 
@@ -57,7 +58,7 @@ class Prediction:
             buttons = choice_widget("", list(zip(names, range(len(names)), strict=True)),
                                     self.guess)
             buttons.observe(lambda change: setattr(self, "guess", change["new"]), names="value")
-            display(buttons)
+            controls_alone([buttons], "to choose")
 
     def answer(self, choice: str | int) -> None:
         """Say which choice is right, and how the guess went.

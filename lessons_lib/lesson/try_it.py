@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import shown
-from .explore import Draw, bound, drawer, put_in_place, widgets_work
+from .explore import Draw, bound, drawer, widgets_work
 from .figures import save_figure
+from .live import Stage
 
 __all__ = ["Pause", "complaint", "try_it"]
 
@@ -100,22 +101,23 @@ def try_it(function: Callable, boxes: Sequence[str], *, default: str | Sequence[
 
     draw = drawer(call, id=id, alt=alt)
     data, metadata, parts = draw(*texts)
-    live = widgets_work()
-    if live:
-        import ipywidgets
-
-        widgets = [_widget(box, text) for box, text in zip(boxes, texts, strict=True)]
-        display(ipywidgets.VBox(widgets))
-    handle = display(data, raw=True, metadata=metadata, display_id=True)
     if parts:
         save_figure(id, parts)
-    if not live or handle is None:
+    if not widgets_work():
+        display(data, raw=True, metadata=metadata)
         display({"text/markdown": HOW_TO_START, "text/plain": HOW_TO_START}, raw=True)
         return
+    widgets = [_widget(box, text) for box, text in zip(boxes, texts, strict=True)]
+    stage = Stage(widgets, data, metadata)
 
     def redraw() -> None:
-        put_in_place(handle, *_answer(draw, boxes, [widget.value for widget in widgets]))
+        stage.show(*_answer(draw, boxes, [widget.value for widget in widgets]))
 
-    typed = Pause(redraw)
+    pause = Pause(redraw)
+
+    def typed(_: Any) -> None:
+        stage.heard()
+        pause()
+
     for widget in widgets:
         widget.observe(typed, names="value")

@@ -6,14 +6,13 @@ the output that stays. Used by ``lesson.watch``.
 
 from __future__ import annotations
 
-import base64
 import time
 from collections.abc import Mapping
 from typing import Any, Self
 
-from ..plots import checked_alt, png_bytes, training_curves
+from ..plots import checked_alt, training_curves
 from .explore import widgets_work
-from .figures import PNG, checked_id, figure_bundle, save_figure
+from .figures import checked_id, figure_bundle, moved_bundle, save_figure
 
 __all__ = ["Watch"]
 
@@ -68,9 +67,8 @@ class Watch:
         self.scores.append(None if score is None else float(score))
         if self._handle is not None and time.perf_counter() >= self._next_frame:
             start = time.perf_counter()
-            picture = base64.b64encode(png_bytes(self.figure())).decode()
-            self._handle.update({PNG: picture, "text/plain": self.alt}, raw=True,
-                                metadata={PNG: {"alt": self.alt}})
+            data, metadata = moved_bundle(self.figure(), alt=self.alt)
+            self._handle.update(data, raw=True, metadata=metadata)
             now = time.perf_counter()
             self._next_frame = now + max(PAUSE_SECONDS, SHARE * (now - start))
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 
 from .encoders import ENCODERS, EncoderLook, encoder_look, standard_encoder
-from .save import MAX_BYTES, MAX_MARKS, checked_alt, count_marks, png_bytes, save, svg_text
+from .save import (MAX_BYTES, MAX_MARKS, checked_alt, count_marks, png_bytes, quick_png, save,
+                   svg_text)
 from .style import GREY, LINE_COLOURS, PALETTE, plain, styled, use_style
 
 _HOME = {
@@ -30,7 +31,7 @@ _HOME = {
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = ["ENCODERS", "GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "EncoderLook",
-           "checked_alt", "count_marks", "encoder_look", "plain", "png_bytes", "save",
+           "checked_alt", "count_marks", "encoder_look", "plain", "png_bytes", "quick_png", "save",
            "standard_encoder", "styled", "svg_text", "use_style"]
 __all__ += sorted(_MODULE_OF)
 

@@ -12,6 +12,10 @@ window.notebook = {
     notebook.ran = null;
     jupyterapp.commands.execute("notebook:run-all-cells").then(() => { notebook.ran = "done"; }, (error) => { notebook.ran = String(error); });
   },
+  save: () => {
+    notebook.saved = null;
+    jupyterapp.commands.execute("docmanager:save").then(() => { notebook.saved = true; }, (error) => { notebook.saved = String(error); });
+  },
   scroll: async (mark) => {
     await notebook.panel().content.scrollToCell(notebook.find(mark));
     notebook.find(mark).node.querySelector(".jp-OutputArea-output img, .js-plotly-plot")?.scrollIntoView({block: "center"});

@@ -89,6 +89,26 @@ class LessonPage:
         """Come back when the kernel has changed the picture of the cell."""
         self.page.wait_for_function("arguments => notebook.changed(arguments)", arg=[mark, before])
 
+    def press(self, key: str, times: int) -> None:
+        """Press a key as a reader does who waits for the picture each time."""
+        for _ in range(times):
+            self.page.keyboard.press(key)
+            self.page.wait_for_timeout(300)
+
+    def load_anew(self) -> None:
+        """Save the notebook and load the page again, with the kernel as it is."""
+        self.page.evaluate("() => notebook.save()")
+        self.page.wait_for_function("notebook.saved === true")
+        self.page.goto(self.page.url)
+        self.page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=PATIENCE)
+        self.page.wait_for_function("notebook.ready()", timeout=PATIENCE)
+
+    def restart_kernel(self) -> None:
+        """Start the kernel anew and run nothing."""
+        self.page.evaluate("() => { notebook.restarted = false; notebook.panel().sessionContext"
+                           ".restartKernel().then(() => { notebook.restarted = true; }); }")
+        self.page.wait_for_function("notebook.restarted && notebook.ready()", timeout=PATIENCE)
+
     def sideways(self) -> list[str]:
         """Cells whose code or output is wider than its place, so that it scrolls sideways."""
         return self.page.evaluate("notebook.sideways()")

@@ -9,7 +9,7 @@ import pytest
 from lessons_lib.lesson.explore import BUILD_VARIABLE
 from lessons_lib.publish import clean, run_lesson
 
-from .kit import ALT, PREDICT, TRY, WATCH, kit
+from .kit import ALT, EXPLORE, PREDICT, SLIDE, TRY, WATCH, controls, kit
 from .pages import LessonPage
 
 pytestmark = pytest.mark.slow
@@ -94,3 +94,51 @@ def test_in_jupyterlab_guesses_are_kept_text_is_answered_at_once_and_folds_are_c
 
     page.close()
     assert page.crashes == [] and context.requests.outside() == []
+
+
+def readout(page: LessonPage, mark: str) -> str:
+    return control(page, mark, ".widget-readout").inner_text()
+
+
+def test_nine_presses_of_an_arrow_are_nine_steps_of_plotly_too(lab, context):
+    page = LessonPage(context.new_page(), lab.address_of(controls(), "steps"))
+    page.start_all()
+    page.finish()
+    for mark, end in ((SLIDE, "step 9"), (EXPLORE, "9")):
+        page.scroll_to(mark)
+        page.tab_to(mark)
+        page.press("ArrowRight", 9)
+        page.page.wait_for_function("([mark, end]) => notebook.find(mark).node.querySelector("
+                                    "'.widget-readout').innerText === end", arg=[mark, end])
+        assert page.page.evaluate("document.activeElement.className").startswith("noUi-handle")
+    page.close()
+
+
+def test_after_a_reload_and_after_a_restart_a_control_says_run_this_cell(lab, context, pictures):
+    page = LessonPage(context.new_page(), lab.address_of(controls(), "anew"))
+    page.start_all()
+    page.finish()
+    for mark in (EXPLORE, SLIDE, PREDICT):
+        control(page, mark, ".widget-box")
+        assert "Run this cell" not in cell_text(page, mark), "a control that lives needs no note"
+
+    page.load_anew()
+    for mark in (EXPLORE, SLIDE):
+        page.scroll_to(mark)
+        page.tab_to(mark)
+        page.press("ArrowRight", 1)
+        wait_for_text(page, mark, "This page was loaded anew. Run this cell")
+    page.keep_screenshot(pictures, "kit_loaded_anew")
+
+    page.restart_kernel()
+    for mark in (EXPLORE, PREDICT):
+        wait_for_text(page, mark, "Run this cell to")
+    page.load_anew()
+    for mark in (EXPLORE, SLIDE, PREDICT):
+        page.page.evaluate("mark => notebook.panel().content.scrollToCell(notebook.find(mark))",
+                           mark)
+        wait_for_text(page, mark, "Run this cell to")
+        assert "model not found" not in cell_text(page, mark)
+    page.keep_screenshot(pictures, "kit_restarted")
+    page.close()
+    assert page.crashes == []

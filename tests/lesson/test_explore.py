@@ -5,12 +5,15 @@ Plotly's own sliders and menus become widgets that the keyboard reaches, and do 
 
 from __future__ import annotations
 
+import base64
+import io
 from types import SimpleNamespace
 
 import numpy as np
+from PIL import Image
 
 from lessons_lib.lesson.explore import BUILD_VARIABLE, defaults_of, widgets_work
-from lessons_lib.lesson.figures import PLOTLY
+from lessons_lib.lesson.figures import PLOTLY, PNG
 from lessons_lib.plots import training_explorer
 from lessons_lib.plots.explore import explorer
 
@@ -33,18 +36,60 @@ def test_without_widgets_the_default_and_a_note_are_shown(lesson, displayed):
 def test_a_live_kernel_gets_controls_that_redraw_in_place(lesson, displayed, live):
     lesson.explore(draw, id="growth", k=(1, 10), kind=["a", "b"],
                    alt=lambda k, kind: f"Line plot that grows with k, which is {k}.")
-    slider, choice = displayed[1][0].children
+    slider, choice = displayed[0][0].children
+    assert "image/svg+xml" in displayed[2][0], "complete at first, for the page without a kernel"
     assert not slider.continuous_update and choice.value == "a"
     assert (slider.value, slider.min, slider.max) == (3, 1, 10)
     slider.value = 7
-    data, keywords = displayed[2]
+    data, keywords = displayed[3]
     assert keywords["updated"] and data["text/plain"].endswith("which is 7.")
+
+
+def test_a_moved_picture_is_twice_as_fine_as_its_page_and_drawn_once(lesson, displayed, live):
+    drawn = []
+
+    def counted(many_dots: int = 3):
+        drawn.append(many_dots)
+        return line(many_dots)
+
+    lesson.explore(counted, id="growth", alt=ALT, many_dots=(1, 10))
+    (slider,) = displayed[0][0].children
+    assert slider.description == "many dots", "a name in words"
+    for value in (7, 3, 7, 3):
+        slider.value = value
+    assert drawn == [3, 7, 3], "a picture that was seen is kept"
+    data, keywords = displayed[-1]
+    assert set(data) == {PNG, "text/plain"}
+    size = keywords["metadata"][PNG]
+    assert (size["width"], size["height"]) == (384, 288), "4 x 3 inches at 96 pixels"
+    assert Image.open(io.BytesIO(base64.b64decode(data[PNG]))).size == (768, 576)
+
+
+def test_a_control_in_a_page_that_was_loaded_anew_says_run_this_cell(lesson, displayed, live,
+                                                                     monkeypatch):
+    lesson.explore(draw, id="growth", alt=ALT, k=(1, 10))
+    box = displayed[0][0]
+    box.children[0].value = 4
+    assert len(box.children) == 1
+    monkeypatch.setattr("lessons_lib.lesson.live.page_of_now", lambda: "another page")
+    box.children[0].value = 5
+    box.children[0].value = 6
+    _slider, note = box.children
+    assert "Run this cell" in note.value
+
+
+def test_controls_stand_above_and_a_note_waits_for_a_kernel_that_knows_none(lesson, displayed,
+                                                                            live):
+    lesson.explore(draw, id="growth", alt=ALT, k=(1, 10))
+    note, picture = displayed[1][0], displayed[2][0]
+    assert note["text/plain"].startswith("Run this cell") and "image/svg+xml" in picture
+    assert 'class="lesson-asleep"' in note["text/html"]
 
 
 def test_an_error_while_exploring_is_shown_and_not_lost(lesson, displayed, live):
     lesson.explore(lambda k=1: str(1 // (2 - k)), id="growth", alt=ALT, k=(1, 3))
-    displayed[1][0].children[0].value = 2
-    assert displayed[2][0]["text/plain"].startswith("ZeroDivisionError")
+    displayed[0][0].children[0].value = 2
+    assert displayed[3][0]["text/plain"].startswith("ZeroDivisionError")
 
 
 def test_controls_start_at_the_functions_default_else_at_the_first_choice():
@@ -89,14 +134,14 @@ def show(lesson, fig):
 def test_a_slider_over_frames_becomes_a_widget_and_moves_the_points_in_place(lesson, displayed,
                                                                              live):
     show(lesson, moving())
-    (first, _), (box, _) = displayed[:2]
+    (box, _), _note, (first, _) = displayed[:3]
     assert not {"sliders", "updatemenus"} & set(first[PLOTLY]["layout"])
     assert "frames" not in first[PLOTLY]
     assert set(first) == {PLOTLY, "text/plain"}, "JupyterLab would show a still picture at first"
     (slider,) = box.children
     assert [label for label, _ in slider.options] == ["none", "half", "all"] and slider.value == 0
     slider.value = 2
-    (between, _), (data, keywords) = displayed[2:4]
+    (between, _), (data, keywords) = displayed[3:5]
     assert set(between) == {"text/plain"}, "else plotly in JupyterLab keeps its first drawing"
     trace = data[PLOTLY]["data"][0]
     assert keywords["updated"] and data["text/plain"] == ALT
@@ -109,14 +154,14 @@ def test_a_menu_and_a_slider_do_what_plotly_does_and_leave_the_figure_as_it_was(
     fig = menu()
     before = fig.to_json()
     show(lesson, fig)
-    slider, choice = displayed[1][0].children
+    slider, choice = displayed[0][0].children
     assert slider.description == "k" and slider.value == 1 and choice.options[0][0] == "<b>"
     choice.value = 1
-    drawn = displayed[3][0][PLOTLY]
+    drawn = displayed[4][0][PLOTLY]
     assert [trace["visible"] for trace in drawn["data"]] == [False, True]
     assert drawn["layout"]["title"]["text"] == "c"
     slider.value = 2
-    assert [trace["y"] for trace in displayed[5][0][PLOTLY]["data"]] == [[3], [6]]
+    assert [trace["y"] for trace in displayed[6][0][PLOTLY]["data"]] == [[3], [6]]
     assert fig.to_json() == before
 
 
@@ -128,4 +173,4 @@ def test_plotly_keeps_its_own_without_a_live_kernel(lesson, displayed):
 
 def test_a_figure_without_controls_gets_none(lesson, displayed, live):
     show(lesson, explorer([], title="Nothing to move"))
-    assert len(displayed) == 1
+    assert len(displayed) == 1 and PLOTLY in displayed[0][0]

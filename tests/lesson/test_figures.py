@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import functools
+import io
 import json
+from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,8 +28,10 @@ def test_a_figure_is_shown_as_svg_with_a_label_and_as_png_and_kept(lesson, displ
     assert f'role="img" aria-label="{ALT}"' in data["image/svg+xml"]
     assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
     assert data["text/plain"] == ALT
-    alts = {"image/svg+xml": {"alt": ALT}, "image/png": {"alt": ALT}}
-    assert keywords == {"raw": True, "metadata": alts}
+    size = {"width": 384, "height": 288}         # in the page; the PNG itself is twice as fine
+    assert Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).size == (768, 576)
+    described = {"image/svg+xml": {"alt": ALT}, "image/png": {"alt": ALT} | size}
+    assert keywords == {"raw": True, "metadata": described}
     assert {p.name for p in (output_folder() / "figures").iterdir()} == {"rising.svg"}
 
 
@@ -54,7 +59,19 @@ def test_an_interactive_figure_carries_its_static_twin(lesson, displayed):
     data, keywords = displayed[0]
     assert data[PLOTLY]["data"][0]["type"] == "scatter" and "image/svg+xml" in data
     assert keywords["metadata"][PLOTLY] == {"alt": ALT}
+    assert "image/png" not in data, "JupyterLab would show it until a mouse passes, and jump then"
     json.dumps(data)
+
+
+def test_the_twin_of_many_marks_is_a_png_inside_of_an_svg():
+    import plotly.graph_objects as go
+
+    data, _, parts = figure_bundle(go.Figure(), static=line(2001), id="points", alt=ALT)
+    assert set(data) == {PLOTLY, "image/svg+xml", "text/plain"} and set(parts) == {"image/png"}
+    root = ElementTree.fromstring(data["image/svg+xml"])
+    address = root[0].attrib["href"].removeprefix("data:image/png;base64,")
+    assert base64.b64decode(address) == parts["image/png"]
+    assert root.attrib["aria-label"] == ALT and root.attrib["width"] == "384"
 
 
 def test_a_build_collects_figures_in_its_own_folder(lesson, displayed, tmp_path, monkeypatch):

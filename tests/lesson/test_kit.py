@@ -46,7 +46,7 @@ def test_a_guess_can_be_written_into_the_call_and_a_strange_one_is_none(lesson, 
 
 def test_a_pressed_button_is_the_guess_and_belongs_to_its_own_question(lesson, displayed, live):
     first, other = (lesson.predict(question, CHOICES) for question in ("One?", "Two?"))
-    buttons = [data for data, _ in displayed if not isinstance(data, dict)]
+    buttons = [data.children[0] for data, _ in displayed if not isinstance(data, dict)]
     buttons[0].value = 0
     assert (first.guess, other.guess) == (0, None)
     first.answer(0)
@@ -112,7 +112,7 @@ def test_two_boxes_and_a_table_or_a_picture(lesson, displayed, live):
     other.value = "abcde"
     assert "0.80" in displayed[-1][0]["text/html"]
     lesson.try_it(lambda text: line(len(text)), "a text", default="abc" * 40, id="tried", alt=ALT)
-    assert type(displayed[-2][0].children[0]).__name__ == "Textarea", "a long default"
+    assert type(displayed[-3][0].children[0]).__name__ == "Textarea", "a long default"
     assert displayed[-1][0]["text/plain"] == ALT and "image/svg+xml" in displayed[-1][0]
 
 
