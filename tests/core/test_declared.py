@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from lessons_lib.core import (DamagedFile, DataWarning, Estimator, NotFittedErro
                               save_model, taken)
 from lessons_lib.core.estimator import SavedEstimator
 from lessons_lib.core.learned import Array, Strings, packed_strings, unpacked_strings
-from lessons_lib.core.parameters import (Choice, Count, Flag, Float, Floats, Given, Int, Seed,
-                                         Threads)
+from lessons_lib.core.parameters import (Choice, Count, Flag, Float, Floats, Given, Int, Parameter,
+                                         Seed, Threads, make_init, numpydoc_table, with_sections)
 
 
 class Centred(SavedEstimator):
@@ -65,6 +66,77 @@ def test_the_signature_is_that_of_the_declarations():
     assert names["kind"].kind is names["kind"].KEYWORD_ONLY
     assert list(inspect.signature(Wider).parameters)[0::9] == ["dim", "more"]
     assert repr(Wider(4, k=2)) == "Wider(k=2)" and Wider().get_params()["dim"] == 4
+
+
+def test_arguments_have_a_place_by_number_and_a_kind_that_knows_none():
+    a, b, c = Int(1), Int(2, positional=2), Int(positional=1)
+    for name, declared in zip("abc", (a, b, c), strict=True):
+        declared.__set_name__(object, name)
+    names = inspect.signature(make_init("Three", {"a": a, "b": b, "c": c})).parameters
+    assert list(names) == ["self", "c", "b", "a"]
+    assert [names[n].kind is inspect.Parameter.KEYWORD_ONLY for n in "cba"] == [False, False, True]
+    kinds = inspect.signature(Centred).parameters
+    assert [kinds[n].annotation for n in ("dim", "kind", "share", "loud", "k", "encoder")] == [
+        int, str, float, bool, int | None, Any]
+
+
+def test_a_declaration_is_read_from_the_class_and_missed_where_nothing_was_constructed():
+    assert isinstance(Centred.dim, Parameter) and Centred().dim == 3
+    with pytest.raises(AttributeError, match="this Centred has no 'dim': __init__ did not run"):
+        _ = Centred.__new__(Centred).dim
+
+
+@pytest.mark.parametrize(("declared", "words"), [
+    (Int(), "int >= 1"), (Int(3, low=2, high=9), "int in [2, 9], default 3"),
+    (Int(None), "int >= 1 or None, default None"), (Parameter(), "object"),
+    (Int(3, optional=True), "int >= 1 or None, default 3"),
+    (Threads(), "int in [1, 1024], default 1"), (Seed(), "int >= 0, default 0"), (Float(), "float"),
+    (Float(low=0), "float >= 0"), (Float(high=1), "float <= 1"), (Float(above=0), "float > 0"),
+    (Float(1, low=0, high=1), "float >= 0 and <= 1, default 1"),
+    (Choice("a", "b"), "{'a', 'b'}, default 'a'"), (Flag(True), "bool, default True"),
+    (Choice("a", "b", default="b"), "{'a', 'b'}, default 'b'"), (Given(), "object"),
+    (Floats(), "sequence of float"), (Floats(infinite=True), "sequence of float, inf or -inf")])
+def test_a_declaration_says_in_words_what_it_takes(declared, words):
+    assert declared.described() == words
+
+
+def test_the_remedy_follows_a_value_out_of_range_and_no_wrong_kind():
+    declared = Int(high=3, remedy="Lower it")
+    with pytest.raises(ValueError, match=r"^x=4 .*expected int in \[1, 3\]. Lower it$"):
+        declared.check("x", 4)
+    with pytest.raises(TypeError, match=r"expected int in \[1, 3\]$"):
+        declared.check("x", "4")
+    with pytest.raises(ValueError, match=r"expected int in \[1, 3\]$"):
+        Int(high=3).check("x", 4)
+
+
+def test_what_lies_at_the_end_of_a_range_is_taken():
+    assert Int().check("x", 1) == 1 and Seed().check("seed", 0) == 0
+    assert Float(low=0, high=1).check("x", 0) == 0 and Float(low=0, high=1).check("x", 1) == 1
+    for declared, value in ((Int(), 0), (Seed(), -1), (Float(above=0), 0), (Floats(), [np.inf])):
+        with pytest.raises(ValueError, match="expected"):
+            declared.check("x", value)
+    assert Given(check=lambda name, value: (name, value)).check("x", 3) == ("x", 3)
+    assert Given().check("x", 3) == 3
+
+
+def test_rows_become_a_section_in_lines_of_94_characters():
+    rows = [("a", "int", "how many"), ("b", "", "of which?"), ("c", "str", "")]
+    assert numpydoc_table(rows) == "a : int\n    How many.\nb\n    Of which?\nc : str"
+    assert numpydoc_table([]) == ""
+    fits, wraps = "b" * 84 + " " + "c" * 4, "b" * 84 + " " + "c" * 5        # with indent and stop
+    assert numpydoc_table([("a", "", fits)]).count("\n") == 1
+    assert numpydoc_table([("a", "", wraps)]).endswith("b\n    ccccc.")
+
+
+def test_sections_come_before_the_first_that_a_docstring_has():
+    new = {"Parameters": "a : int", "Attributes": ""}
+    made = "Parameters\n----------\na : int"
+    assert with_sections("Does.", new) == f"Does.\n\n{made}\n"
+    notes = "Notes\n-----\nx.\n\nSources\n-------\ny."
+    assert with_sections(f"Does.\n\n{notes}", new) == f"Does.\n\n{made}\n\n{notes}\n"
+    assert with_sections("Does.\n\nNotes\n-----", new) == f"Does.\n\n{made}\n\nNotes\n-----\n"
+    assert with_sections("Does.\n\n---\nx.", new) == f"Does.\n\n---\nx.\n\n{made}\n"
 
 
 def test_the_docstring_has_a_table_of_parameters_and_of_attributes_before_its_notes():
@@ -168,3 +240,5 @@ def test_what_goes_beyond_the_data_is_taken_for_what_they_hold():
     assert taken("m", 5000, 5000, "5000 words") == 5000
     with pytest.warns(DataWarning, match="m=5000 goes beyond the data: 3 words; 3 is taken"):
         assert taken("m", 5000, 3, "3 words") == 3
+    with pytest.warns(DataWarning, match="m=1001 "):
+        assert taken("m", 1001, 3, "3 words") == 3
