@@ -28,7 +28,7 @@ PYTHONS = ("3.11", "3.12", "3.13")
 SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "aarch64-apple-darwin",
            "x86_64-pc-windows-msvc")
 # extra sets with a lock of their own
-EXTRAS = ("classroom", "browser", "hub", "site", "onnx", "mteb", "cards")
+EXTRAS = ("classroom", "browser", "hub", "site", "onnx", "mteb", "cards", "dask")
 # What torch's CUDA build adds on Linux is chosen by that build, not by the course. (Triton is
 # pinned: the kernels need it without a GPU too.)
 SKIPPED = re.compile(r"(nvidia-|cuda-|setuptools$)")

@@ -23,6 +23,7 @@ from ..core import (
     TrainingDiverged,
 )
 from .classroom import assign, grade, guide
+from .count import count
 from .data import data_app
 from .encoding import encode, evaluate
 from .export import export
@@ -127,8 +128,8 @@ def doctor() -> None:
         raise typer.Exit(1)
 
 
-for command in (assign, grade, guide, encode, evaluate, export, pretrain, reproduce, search, cards,
-                progress, site, slides, neighbours, similar):
+for command in (assign, grade, guide, count, encode, evaluate, export, pretrain, reproduce, search,
+                cards, progress, site, slides, neighbours, similar):
     app.command()(command)
 app.command("map")(map_texts)
 

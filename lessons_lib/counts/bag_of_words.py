@@ -29,7 +29,7 @@ from ..text.stop_words import checked_stop_words
 from .analysis import Analysis, FeatureTable, Placement
 from .rows import GrowingRows
 
-__all__ = ["BagOfWords"]
+__all__ = ["BagOfWords", "Counted"]
 
 
 def _ngram_range(name: str, value: Any) -> tuple[int, int]:
@@ -115,14 +115,19 @@ class Columns(Strings):
         return columns
 
 
-class _Counted(NamedTuple):
+class Counted(NamedTuple):
     """All documents' features, documents with each, occurrences; rows unless only a fit is made."""
 
     table: FeatureTable
     in_rows: np.ndarray
     in_all: np.ndarray
-    n_documents: int
+    oddities: Oddities
     rows: GrowingRows | None
+
+    @property
+    def n_documents(self) -> int:
+        """Empty ones included."""
+        return self.oddities.n_documents
 
 
 class BagOfWords(SavedEstimator):
@@ -215,7 +220,7 @@ class BagOfWords(SavedEstimator):
         vars(self).update(learned)
         return matrix
 
-    def _learn(self, documents: Iterable[str],
+    def _learn(self, documents: Iterable[str] | Counted,
                keep_rows: bool) -> tuple[dict[str, Any], sparse.csr_matrix | None]:
         """The attributes that a fit sets, and the matrix, which need not be kept."""
         given, high = self._check_settings()["vocabulary"], self._settings_now()["ngram_range"][1]
@@ -224,7 +229,10 @@ class BagOfWords(SavedEstimator):
             matrix = self._place(Placement.of(given, analysis), analysis, len(given),
                                  checked_batches(documents), binary=self.binary)
             return self._as_learned(given), matrix
-        counted = self._count(analysis, checked_batches(documents), keep_rows=keep_rows)
+        counted = documents
+        if not isinstance(documents, Counted):    # which `tally` makes of texts in shards
+            counted = self._count(analysis, checked_batches(documents), keep_rows=keep_rows)
+        self._check_counted(counted.oddities)
         features = self._kept(counted)
         if high > ORDINARY:
             warn_data(f"ngram_range={shown(self.ngram_range)} goes beyond the data: no n-gram is "
@@ -259,8 +267,8 @@ class BagOfWords(SavedEstimator):
         return checked_threads(self.threads) if analysis.compiled else 1
 
     def _count(self, analysis: Analysis, batches: Iterable[list[str]], *,
-               keep_rows: bool) -> _Counted:
-        """Count every feature of all documents."""
+               keep_rows: bool) -> Counted:
+        """Count every feature of all documents, of which there may be none."""
         table, rows = FeatureTable(), GrowingRows() if keep_rows else None
         oddities, buffers = Oddities(), Buffers()
         in_rows, in_all = GrowingCounts(), GrowingCounts()
@@ -273,6 +281,10 @@ class BagOfWords(SavedEstimator):
             if rows is not None:
                 rows.append(number[block.numbers], block.counts, block.row_ends)
             oddities.look(block.row_ends, block.long_tokens)
+        return Counted(table, in_rows.total(len(table)), in_all.total(len(table)), oddities, rows)
+
+    def _check_counted(self, oddities: Oddities) -> None:
+        """Raise ValueError where no document has a token, and warn of those without."""
         if oddities.n_empty == oddities.n_documents:
             settings = (f"token_pattern={shown(self.token_pattern)} and "
                         f"stop_words={shown(self.stop_words)}")
@@ -284,10 +296,8 @@ class BagOfWords(SavedEstimator):
                              f"{settings}; expected >= 1 token")
         # a method that needs texts has a ``_learn`` of its own on the way here
         oddities.warn("token", "their rows are zeros", stacklevel=5 + self._needs_texts)
-        return _Counted(table, in_rows.total(len(table)), in_all.total(len(table)),
-                        oddities.n_documents, rows)
 
-    def _kept(self, counted: _Counted) -> np.ndarray:
+    def _kept(self, counted: Counted) -> np.ndarray:
         """The features that become columns, in alphabetical order of their names."""
         n = counted.n_documents
         low, high = (df if isinstance(df, numbers.Integral) else df * n

@@ -17,6 +17,8 @@ from scipy import sparse
 from ..core import check_choice, check_int, check_threads, free_memory, shown, taken
 from ..core.parameters import Flag
 from ..core.paths import cache_folder
+from ..text.sharded_corpus import ShardedCorpus
+from .cooccurrence_shards import count_in_shards
 from .cooccurrence_stream import Nonzeros, Task, count_nonzeros, weights_by_distance
 
 if TYPE_CHECKING:
@@ -33,8 +35,8 @@ def cooccurrence(corpus: Corpus, window: int = 5, *, symmetric: bool = True,
 
     Parameters
     ----------
-    corpus : text.Corpus
-        Of n tokens and V words.
+    corpus : text.Corpus, or text.sharded_corpus.ShardedCorpus
+        Of n tokens and V words; the shards of the second are counted where they lie.
     window : int >= 1, default 5
         Words looked at on either side.
     symmetric : bool, default True
@@ -78,12 +80,17 @@ def counted(corpus: Corpus, window: int, *, symmetric: bool, weighting: str, thr
     memory = check_int("memory", memory)
     symmetric = Flag().check("symmetric", symmetric)
     harmonic = check_choice("weighting", weighting, ("uniform", "harmonic")) == "harmonic"
-    token_ids, offsets, n_words = _checked_corpus(corpus)
-    reach = max(len(token_ids) - 1, 1)                        # a wider one reaches no further
-    window = min(taken("window", window, reach, f"the corpus has {len(token_ids):,} tokens",
+    in_shards = isinstance(corpus, ShardedCorpus)
+    token_ids, offsets, n_words = (None,) * 3 if in_shards else _checked_corpus(corpus)
+    n_tokens = corpus.n_tokens if in_shards else len(token_ids)
+    reach = max(n_tokens - 1, 1)                              # a wider one reaches no further
+    window = min(taken("window", window, reach, f"the corpus has {n_tokens:,} tokens",
                        stacklevel=4), reach)
-    weights, unit = weights_by_distance(window, len(token_ids), harmonic)
-    task = Task(token_ids, offsets, n_words, weights, unit, 1 if symmetric else -1, np.dtype(dtype))
+    weights, unit = weights_by_distance(window, n_tokens, harmonic)
+    last_side = 1 if symmetric else -1
+    if in_shards:
+        return count_in_shards(corpus, weights, unit, last_side, np.dtype(dtype))
+    task = Task(token_ids, offsets, n_words, weights, unit, last_side, np.dtype(dtype))
     return count_nonzeros(task, memory=memory, folder=folder or cache_folder(), threads=threads)
 
 

@@ -82,7 +82,8 @@ class Cooccurrences:
         offsets, columns, values = counted(corpus, window, symmetric=symmetric, weighting=weighting,
                                            threads=threads, dtype=np.float32, memory=memory,
                                            folder=scratch)
-        counts = Cooccurrences(offsets, columns, values, len(corpus.token_ids))
+        n_tokens = len(corpus.token_ids) if hasattr(corpus, "token_ids") else corpus.n_tokens
+        counts = Cooccurrences(offsets, columns, values, n_tokens)
         if folder is None:
             return counts
         counts.save(folder)

@@ -190,6 +190,11 @@ class GrowingRows:
         self._row_ends.append(row_ends + self._cells)
         self._cells += len(columns)
 
+    @property
+    def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Columns, counts and the ends of the rows, as they were appended."""
+        return self._columns.finish(), self._counts.finish(), self._row_ends.finish()
+
     def finish(self, n_columns: int, *, column_of: np.ndarray | None = None, binary: bool = False,
                threads: int = 1) -> sparse.csr_matrix:
         """CSR with sorted columns; index arrays are int32 unless a number needs more. With

@@ -91,6 +91,23 @@ class Oddities:
         self._n_long += long[0]
         self.n_documents += len(ends)
 
+    @property
+    def long(self) -> tuple[int, int]:
+        """Tokens too long to be words, and the first document with one; (0, 0) without."""
+        return (self._n_long, self._first_long) if self._n_long else (0, 0)
+
+    def and_then(self, others: Oddities) -> Oddities:
+        """What there is with the documents of ``others`` after these."""
+        both = Oddities()
+        both.n_documents = self.n_documents + others.n_documents
+        both.n_empty, both._n_long = self.n_empty + others.n_empty, self._n_long + others._n_long
+        both.first_empty, both._first_long = self.first_empty, self._first_long
+        if others.n_empty and not self.n_empty:
+            both.first_empty = self.n_documents + others.first_empty
+        if others._n_long and not self._n_long:
+            both._first_long = self.n_documents + others._first_long
+        return both
+
     def warn(self, what: str, outcome: str, *, stacklevel: int = 4) -> None:
         """Emit at most one DataWarning per kind: ``what`` ("token") a document lacks, and the
         ``outcome`` of that."""
