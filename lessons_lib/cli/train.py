@@ -1,4 +1,4 @@
-"""``lessons train …``: word vectors, a sentence encoder, the course's own vectors."""
+"""``lessons train …``: word vectors, topics, a sentence encoder, the course's own vectors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typer.core import TyperGroup
 
 from ..core import PROJECT, check_int
 from .contrastive import COMMANDS
+from .count import Scheduler, Workers, sharded, texts_of
 from .options import Out, Resume, declared_settings, option, unset, with_settings
-from .training import finished, read_texts, train
+from .training import Stopped, finished, read_texts, train
 
 __all__ = ["train_app"]
 
@@ -26,19 +27,20 @@ WORDS = {"word2vec": ("Word2Vec", "Train skip-gram or CBOW."),
 
 
 class Methods(TyperGroup):
-    """The commands of ``train``. Those of words have the options that their methods declare, so a
-    method is imported when it is asked for, and not by every other command."""
+    """The commands of ``train``. Those of words and topics have the options that their methods
+    declare, so a method is imported when it is asked for, and not by every other command."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names."""
-        return [*WORDS, *super().list_commands(ctx)]
+        return [*WORDS, "lda", *super().list_commands(ctx)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """One command."""
-        if cmd_name not in WORDS:
+        if cmd_name not in WORDS and cmd_name != "lda":
             return super().get_command(ctx, cmd_name)
         alone = typer.Typer(add_completion=False)
-        alone.command(cmd_name)(_word_command(*WORDS[cmd_name]))
+        alone.command(cmd_name)(_topic_command() if cmd_name == "lda"
+                                else _word_command(*WORDS[cmd_name]))
         return typer.main.get_command(alone)
 
 
@@ -67,6 +69,40 @@ def _word_command(kind: str, summary: str) -> Any:
 
     run.__doc__ = summary
     return with_settings(run, declared_settings(method, without=["progress"]))
+
+
+def _topic_command() -> Any:
+    from ..topics import OnlineLDA
+
+    def run(sources: Annotated[list[str], typer.Argument(
+                help="text files with one document in a line, or names of datasets",
+                metavar="TEXTFILE|DATASET…")], *, out: Out,
+            min_count: Annotated[int, option("leave out words that are rarer")] = 5,
+            encoding: Annotated[str, option("of the text files")] = "utf-8",
+            scheduler: Scheduler = None, workers: Workers = None, **settings: Any) -> None:
+        """Train topics by online LDA; with --scheduler or --workers many documents at a time."""
+        from ..text import Corpus
+        from ..text.sharded_corpus import corpus_in_shards
+
+        began, model = time.monotonic(), OnlineLDA(**settings, progress=True)
+        model._check_settings()                   # before the text is read, which may take minutes
+        with sharded(scheduler, workers) as client:
+            corpus_of = Corpus.from_texts if client is None else corpus_in_shards
+            corpus = corpus_of(texts_of(sources, encoding, client), min_count=min_count)
+            try:
+                model.over(client).fit(corpus)
+            except KeyboardInterrupt:
+                if hasattr(model, "tokens_"):
+                    model.save(out)
+                    raise Stopped(f"stopped; what was learned is in {out}") from None
+                raise
+        model.save(out)
+        for number, words in enumerate(model.top_words(6)):
+            print(f"topic {number}: {' '.join(words)}")
+        print(f"{out}: {model.n_topics} topics of {len(model.tokens_):,} words, "
+              f"{time.monotonic() - began:.0f} s")
+
+    return with_settings(run, declared_settings(OnlineLDA, without=["progress"]))
 
 
 @train_app.command("course-vectors")

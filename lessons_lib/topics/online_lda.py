@@ -22,6 +22,7 @@ from ..core.parameters import Choice, Count, Flag, Float, Given, Int, Threads
 from .counts_input import Counts, Each, as_counts, fingerprint_of, runs, thread_map
 from .model import TopicModel, checked_prior
 from .online_lda_kernel import LEAST, add_expected, infer_documents
+from .online_lda_shards import infer_in_shards
 from .online_lda_state import (BLOCK, Batch, TopicWords, clustered_counts, lower_bound, mixtures,
                                uniform_gamma)
 
@@ -115,7 +116,34 @@ class OnlineLDA(TopicModel):
 
     name = "LDA"
 
+    _client, _n_shards = None, 8
+
     _bytes_needed = 28, 12       # lambda, its logarithms and those of words in use; gamma, mixtures
+
+    def over(self, client: Any, *, n_shards: int = 8) -> Self:
+        """Let the workers of a Dask client do the E steps of this object from now on.
+
+        Topics are the same to the last bit; it pays where a step has many documents, so raise
+        ``batch_size`` with the workers. The client is not saved with the model.
+
+        Parameters
+        ----------
+        client : distributed.Client or None
+            As `text.shards.dask_client` gives it; None: this process again.
+        n_shards : int >= 1, default 8
+            Of the documents of a step: several for each worker, so that none waits long.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            ``n_shards``.
+        """
+        self._n_shards, self._client = check_int("n_shards", n_shards), client
+        return self
 
     def _fit(self, counts: Counts, asked: Event) -> None:
         alpha, words = self._start(counts)
@@ -305,6 +333,9 @@ class OnlineLDA(TopicModel):
         table = words.table(batch.used, each)
         result = gamma, np.empty_like(gamma), np.empty(len(batch.slots), dtype=np.float32)
         priors = np.maximum(alpha, LEAST).astype(np.float32), self.max_inner, float(self.tol)
+        if self._client is not None and len(batch.slots):
+            infer_in_shards(self._client, self._n_shards, batch, table, priors, result)
+            return result[1], result[2], table
         size = min(BLOCK // self.n_topics, len(batch.slots) // (4 * self.threads))
         each(lambda block: infer_documents(batch.cells, table, priors, result, *block),
              runs(batch.offsets, size))
