@@ -21,13 +21,14 @@ from ..core.compiled import compiled
 from ..core.learned import Array
 from ..core.parameters import Int, Threads
 
-__all__ = ["CompactVectors", "ExactNeighbours", "Hnsw", "neighbour_recall", "rescored"]
+__all__ = ["CompactVectors", "ExactNeighbours", "Hnsw", "neighbour_recall", "rescored",
+           "unit_rows"]
 
 SCORES_AT_ONCE = 1 << 22                         # cosines of a block of questions: 16 MB
 FEW = 2                                          # questions for which a matrix product is slower
 
 
-def _unit(name: str, vectors: Any, *, dim: int | None = None, columns: int | None = None,
+def unit_rows(name: str, vectors: Any, *, dim: int | None = None, columns: int | None = None,
           min_rows: int = 0) -> np.ndarray:
     """The first ``dim`` numbers of each row, scaled to norm 1, as float32; zeros stay zeros."""
     x = check_array(name, vectors, columns=columns, min_rows=min_rows)[:, :dim]
@@ -90,7 +91,7 @@ class _Neighbours(Estimator):
         if dim is not None and dim > x.shape[1]:
             raise ValueError(f"dim={dim} is more than the {x.shape[1]} columns of vectors; "
                              f"expected int in [1, {x.shape[1]}]")
-        kept = self._keep(_unit("vectors", x, dim=dim), settings)
+        kept = self._keep(unit_rows("vectors", x, dim=dim), settings)
         vars(self).update(kept, n_=len(x), columns_=x.shape[1], _dim=dim)
         return self
 
@@ -115,7 +116,7 @@ class _Neighbours(Estimator):
         """
         self._check_fitted("n_")
         k = check_int("k", k, low=1, high=self.n_)
-        queries = _unit("queries", queries, dim=self._dim, columns=self.columns_)
+        queries = unit_rows("queries", queries, dim=self._dim, columns=self.columns_)
         step = max(1, SCORES_AT_ONCE // self.n_)
         parts = [self._find(queries[i : i + step], k) for i in range(0, len(queries), step)]
         parts = parts or [(np.empty((0, k), np.float32), np.empty((0, k), np.int64))]
@@ -151,9 +152,16 @@ class ExactNeighbours(_Neighbours):
         return self.vectors_.nbytes
 
     def _find(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        cosines, rows = self.ranked(queries, k)
+        return cosines.astype(np.float32), rows
+
+    def ranked(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """`search` for unit vectors, float32, that are few enough to be scored at once; the cosines
+        are float64, by which rows of several shards can be put in one order.
+        """
         few = len(queries) <= FEW
         scores = _products(queries, self.vectors_) if few else queries @ self.vectors_.T
-        cosines, rows = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), int)
+        cosines, rows = np.empty((len(queries), k)), np.empty((len(queries), k), int)
         error = 2 * (queries.shape[1] + 2) * 2.0**-24
         for i, (query, of_query) in enumerate(zip(queries, scores, strict=True)):
             place_k = np.partition(of_query, len(of_query) - k)[len(of_query) - k]
