@@ -103,13 +103,7 @@ def defaults_of(function: Callable, controls: Mapping[str, Any]) -> dict[str, An
     return values
 
 
-def _words_of(name: str) -> str:
-    """The name of an argument as a reader sees it: ``words_per_topic`` is three words."""
-    return name.replace("_", " ")
-
-
 def _in_words(name: str, control: Any) -> str:
-    name = _words_of(name)
     if isinstance(control, bool):
         return f"`{name}` on or off"
     if _is_range(control):
@@ -171,16 +165,15 @@ def _close(result: Any) -> None:
 def _widget(name: str, control: Any, value: Any) -> Any:
     import ipywidgets as w
 
-    words = _words_of(name)
     if isinstance(control, bool):
-        return w.Checkbox(value=value, description=words, style=WHOLE_NAME)
+        return w.Checkbox(value=value, description=name, style=WHOLE_NAME)
     if not _is_range(control):
         options = list(control.items()) if isinstance(control, Mapping) else control
-        return choice_widget(words, options, value)
+        return choice_widget(name, options, value)
     whole = all(isinstance(v, numbers.Integral) for v in (*control, value))
     step = control[2] if len(control) == 3 else 1 if whole else (control[1] - control[0]) / 100
     slider = w.IntSlider if whole else w.FloatSlider
-    return slider(value=value, min=control[0], max=control[1], step=step, description=words,
+    return slider(value=value, min=control[0], max=control[1], step=step, description=name,
                   continuous_update=False, style=WHOLE_NAME, layout={"width": "420px"})
 
 
@@ -196,7 +189,7 @@ def choice_widget(name: str, options: Any, value: Any) -> Any:
 
 
 def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
-            controls: Mapping[str, Any]) -> None:
+            names: Mapping[str, str] | None, controls: Mapping[str, Any]) -> None:
     """Draw ``function`` at its defaults, with controls where a live kernel can show them.
 
     See `Lesson.explore`.
@@ -204,6 +197,10 @@ def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
     from IPython.display import display
 
     values = defaults_of(function, controls)
+    for name in names or {}:
+        if name not in controls:
+            raise unknown_keyword("names", name, controls)
+    said = {name: name.replace("_", " ") for name in controls} | dict(names or {})
     draw = drawer(bound(function), id=id, alt=alt)
     data, metadata, parts = draw(**values)
     if parts:
@@ -211,10 +208,11 @@ def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
     if not widgets_work():
         display(data, raw=True, metadata=metadata)
         text = "Run this cell to move: " + " · ".join(
-            _in_words(name, control) for name, control in controls.items())
+            _in_words(said[name], control) for name, control in controls.items())
         display({"text/markdown": text, "text/plain": text.replace("`", "")}, raw=True)
         return
-    widgets = {name: _widget(name, control, values[name]) for name, control in controls.items()}
+    widgets = {name: _widget(said[name], control, values[name])
+               for name, control in controls.items()}
     stage = Stage(list(widgets.values()), data, metadata)
 
     @lru_cache(KEPT)

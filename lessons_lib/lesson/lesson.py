@@ -6,6 +6,7 @@ explore. What they print depends on the lesson, the scale and the seed alone. Us
 
 from __future__ import annotations
 
+import html
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from .watch import Watch
 
 __all__ = ["Lesson", "start"]
+
+TICK = ('<div style="color: var(--jp-success-color1, #007a5a)"><b aria-hidden="true">✓</b> {}'
+        "</div>")
 
 
 class Lesson:
@@ -138,7 +142,7 @@ class Lesson:
         save_figure(id, parts)
 
     def explore(self, function: Callable, *, id: str, alt: str | Callable[..., str],
-                **controls: Any) -> None:
+                names: Mapping[str, str] | None = None, **controls: Any) -> None:
         """Draw a function at its defaults; in a live kernel, controls change the picture in place.
 
         Parameters
@@ -149,6 +153,8 @@ class Lesson:
         id : str
         alt : str or callable of the controls
             As in `show`.
+        names : mapping of str to str, optional
+            What a control is called for the reader, by argument; others have the argument's name.
         **controls : tuple, list, dict or bool
             By argument: ``k=(1, 10)`` or ``(1, 10, 2)`` a slider, ``kind=["a", "b"]`` or ``{label:
             value}`` a list, ``log=True`` a box. Each starts at the function's own default, else at
@@ -157,13 +163,13 @@ class Lesson:
         Raises
         ------
         TypeError
-            For a control that the function has no argument for.
+            For a control that the function has no argument for, or a name that no control has.
         ValueError
             For what is no control, or a default outside it.
         """
         from .explore import explore
 
-        explore(function, id=id, alt=alt, controls=controls)
+        explore(function, id=id, alt=alt, names=names, controls=controls)
 
     def predict(self, question: str, choices: Sequence[str], *,
                 guess: str | None = None) -> Prediction:
@@ -329,7 +335,8 @@ class Lesson:
         return self.exercises[check_choice("name", name, self.exercises)]
 
     def check(self, name: str, answer: Any) -> None:
-        """Print what the judge says: correct, not attempted yet, or the smallest case that fails.
+        """Show what the judge says: correct, with a tick; not attempted yet; or the smallest case
+        that fails.
 
         Parameters
         ----------
@@ -343,12 +350,19 @@ class Lesson:
         ValueError
             For an unknown exercise.
         """
+        from IPython import get_ipython
+        from IPython.display import display
+
         from ..exercises import verdict
 
         exercise = self._exercise(name)
         said = verdict(exercise, answer)
-        print(f"{name}: {said}" + (f". {exercise.why}" if said == "correct" and exercise.why
-                                   else ""))
+        right = said == "correct"
+        text = f"{name}: {said}" + (f". {exercise.why}" if right and exercise.why else "")
+        if not right or get_ipython() is None:
+            print(text)
+            return
+        display({"text/html": TICK.format(html.escape(text)), "text/plain": text}, raw=True)
 
     def hint(self, name: str) -> None:
         """Print the next hint: each call goes one step further.

@@ -10,6 +10,7 @@ import io
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from lessons_lib.lesson.explore import BUILD_VARIABLE, defaults_of, widgets_work
@@ -54,7 +55,6 @@ def test_a_moved_picture_is_twice_as_fine_as_its_page_and_drawn_once(lesson, dis
 
     lesson.explore(counted, id="growth", alt=ALT, many_dots=(1, 10))
     (slider,) = displayed[0][0].children
-    assert slider.description == "many dots", "a name in words"
     for value in (7, 3, 7, 3):
         slider.value = value
     assert drawn == [3, 7, 3], "a picture that was seen is kept"
@@ -63,6 +63,17 @@ def test_a_moved_picture_is_twice_as_fine_as_its_page_and_drawn_once(lesson, dis
     size = keywords["metadata"][PNG]
     assert (size["width"], size["height"]) == (384, 288), "4 x 3 inches at 96 pixels"
     assert Image.open(io.BytesIO(base64.b64decode(data[PNG]))).size == (768, 576)
+
+
+def test_a_control_has_a_name_in_words(lesson, displayed, live):
+    def drawn(q: int = 2, many_dots: int = 3):
+        return line(many_dots)
+
+    lesson.explore(drawn, id="growth", alt=ALT, names={"q": "question"}, q=(1, 5),
+                   many_dots=(1, 10))
+    assert [w.description for w in displayed[0][0].children] == ["question", "many dots"]
+    with pytest.raises(TypeError, match="qq"):
+        lesson.explore(drawn, id="growth", alt=ALT, names={"qq": "question"}, q=(1, 5))
 
 
 def test_a_control_in_a_page_that_was_loaded_anew_says_run_this_cell(lesson, displayed, live,

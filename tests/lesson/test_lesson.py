@@ -59,6 +59,14 @@ def test_check_prints_the_verdict_and_never_stops_a_notebook(lesson, capsys):
         "pair: correct", "pair: expected 2, yours is 1", "pair: not attempted yet"]
 
 
+def test_a_check_that_passes_shows_a_tick_and_a_colour(lesson, displayed, monkeypatch):
+    monkeypatch.setattr("IPython.get_ipython", object)
+    lesson.check("pair", 2)
+    data, _ = displayed[0]
+    assert data["text/plain"] == "pair: correct"
+    assert "✓" in data["text/html"] and "color:" in data["text/html"]
+
+
 def test_hints_come_one_after_the_other(lesson, capsys):
     capsys.readouterr()
     for _ in range(3):
