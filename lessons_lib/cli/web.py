@@ -42,11 +42,16 @@ def _jupyterlab(*arguments: str) -> None:
     raise typer.Exit(hand_over([sys.executable, "-m", "jupyterlab", *arguments]))
 
 
-def _make_plain(folder: Path) -> None:
-    """Give JupyterLab the course's settings, from a folder that nothing else uses."""
+def _make_plain(folder: Path) -> str:
+    """Give JupyterLab the course's settings, from a folder that nothing else uses; an option for
+    it.
+    """
+    from ..lesson.dark import give_dark_pictures
+
     write_json(folder / "labconfig" / "default_setting_overrides.json", SETTINGS)
     paths = [str(folder), os.environ.get("JUPYTER_CONFIG_PATH")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
+    return give_dark_pictures(folder / "labextensions")
 
 
 def _left_open(windows: Path) -> bool:
@@ -80,8 +85,7 @@ def lab(context: typer.Context) -> None:
     named = bool(context.args) and not context.args[0].startswith("-")
     lesson, options = (context.args[0], context.args[1:]) if named else ("start_here", context.args)
     notebook, work = Path(lesson).absolute(), copies.WORK
-    options = ["--ServerApp.ip=127.0.0.1", *options]
-    _make_plain(work / copies.COURSE_FOLDER)
+    options = ["--ServerApp.ip=127.0.0.1", _make_plain(work / copies.COURSE_FOLDER), *options]
     if notebook.suffix == ".ipynb" and notebook.is_file():
         _jupyterlab(str(notebook), *options)
     notebook = work / Course().card(lesson).notebook.name

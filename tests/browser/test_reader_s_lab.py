@@ -56,6 +56,15 @@ def test_a_newcomer_finds_the_contents_of_a_copy_and_the_clone_stays_as_it_was(
         "return (await made.get('')).content.map((one) => one.name); }")
     assert sorted(listed) == sorted([*(card.notebook.name for card in Course().cards()),
                                      "glossary.ipynb"])
+    page.page.evaluate("() => jupyterapp.commands.execute('apputils:change-theme', "
+                       "{theme: 'JupyterLab Dark'})")
+    page.page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    page.scroll_to('id="start_here_pair"')
+    turned = page.page.evaluate(
+        "mark => [...notebook.find(mark).node.querySelectorAll('.jp-OutputArea-output img')]"
+        ".map((image) => getComputedStyle(image).filter)", 'id="start_here_pair"')
+    page.keep_screenshot(pictures, "dark")
+    assert turned and all(one.startswith("invert") for one in turned), "a white block"
     page.page.evaluate("() => jupyterapp.commands.execute('docmanager:save')")
     page.page.wait_for_function("!notebook.panel().context.model.dirty")
     page.close()
