@@ -78,6 +78,8 @@ def test_sparse_and_dense_agree():
     assert_allclose(unit_rows(x).toarray(), unit_rows(x.toarray()), atol=1e-15)
     assert uniformity(x) == pytest.approx(uniformity(x.toarray()), abs=1e-12)
     assert alignment(x, y) == pytest.approx(alignment(x.toarray(), y.toarray()), abs=1e-12)
+    for one, two in ((x, y.toarray()), (x.toarray(), y)):
+        assert alignment(one, two) == pytest.approx(alignment(x, y), abs=1e-12)
     # all entries below 1 became 0: equal points
     assert uniformity(x.astype(np.int64)) == pytest.approx(0, abs=1e-12)
 

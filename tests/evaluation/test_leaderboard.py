@@ -141,6 +141,8 @@ def test_tables_show_a_dash_for_what_was_not_measured_and_stress_the_best(board)
     lines = board.to_text().splitlines()
     assert lines[0].split() == ["lesson", "encoder", "stsb", "sick", "dim", "seconds"]
     assert lines[1].split()[2:4] == ["61.2", "–"] and lines[2].split()[2:4] == ["40.0", "55.0"]
+    assert lines[:2] == ["lesson  encoder  stsb  sick  dim  seconds",
+                         "06_sif  mean     61.2     –  300      0.2"]
     page = board.to_html()
     assert page.count("<b>") == 2 and "<b>61.2</b>" in page and "<b>55.0</b>" in page
 

@@ -30,6 +30,21 @@ def test_a_name_may_come_from_the_object_or_from_a_dict(pairs_of):
     assert [s.name for s in pair_sets({"mine": toy, "again": toy}, split=None)] == ["mine", "again"]
 
 
+def test_a_named_set_is_loaded_with_the_split_that_was_asked_for(pairs_of, monkeypatch):
+    from lessons_lib import datasets
+
+    asked = []
+
+    def load(name, **options):
+        asked.append((name, options))
+        return pairs_of(["a", "b"], ["c", "d"], [1, 2])
+
+    monkeypatch.setattr(datasets, "load", load)
+    for split in ("dev", None):
+        pair_sets(["stsb"], split=split)
+    assert asked == [("stsb", {"split": "dev"}), ("stsb", {})]
+
+
 def test_subsets_keep_their_order_and_labelled_pairs_use_their_source(pairs_of):
     toy = pairs_of(list("abc"), list("def"), [1, 2, 3], subset=["news", "forum", "news"])
     (found,) = pair_sets(toy, split=None)

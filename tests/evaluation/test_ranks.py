@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from lessons_lib.evaluation import (average_ranks, bootstrap, bootstrap_interval, paired_difference,
-                                    pearson, spearman, spearman_interval)
-from lessons_lib.evaluation.bootstrap import percentile_interval, spearman_resamples
+from lessons_lib.evaluation import (PairedDifference, average_ranks, bootstrap, bootstrap_interval,
+                                    paired_difference, pearson, spearman, spearman_interval)
+from lessons_lib.evaluation.bootstrap import (in_brackets, percentile_interval,
+                                              spearman_resamples)
 
 columns = st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), min_size=2,
                    max_size=40).filter(
@@ -120,6 +121,18 @@ def test_same_seed_same_bits_other_seed_other_interval():
     assert spearman_interval(x, y, seed=7) != spearman_interval(x, y, seed=8)
 
 
+def test_an_interval_leaves_out_the_same_share_on_both_sides():
+    samples = np.random.default_rng(0).permutation(1001)
+    assert percentile_interval(samples) == pytest.approx((25, 975))
+    assert percentile_interval(samples, confidence=0.8) == pytest.approx((100, 900))
+    assert in_brackets((0.251, 0.9749)) == " [25.1, 97.5]" and in_brackets(None) == ""
+
+
+def test_an_interval_keeps_the_order_of_integers_beyond_2_to_the_53():
+    small, gold = np.random.default_rng(0).permutation(20), np.arange(20)
+    assert spearman_interval(small + 2**53, gold) == spearman_interval(small, gold)
+
+
 def test_resamples_without_a_correlation_are_left_out():
     samples = spearman_resamples([np.array([1.0, 2.0])], np.array([1.0, 2.0]), n_resamples=200,
                                  rng=np.random.default_rng(0))[0]
@@ -136,6 +149,13 @@ def test_paired_difference_is_antisymmetric_and_narrower_than_two_intervals():
     assert_allclose(there.interval, [-back.interval[1], -back.interval[0]], atol=1e-12)
     low, high = spearman_interval(a, gold)
     assert there.interval[1] - there.interval[0] < (high - low) / 2
+
+
+@pytest.mark.parametrize(("interval", "clear"), [
+    ((0.1, 0.3), True), ((-0.3, -0.1), True), ((-0.1, 0.3), False), ((0.0, 0.3), False),
+    ((-0.3, 0.0), False)])
+def test_a_difference_is_clear_when_its_interval_leaves_out_0(interval, clear):
+    assert PairedDifference(0.1, interval, 0.9).clear is clear
 
 
 def test_paired_difference_tells_a_good_encoder_from_noise_but_not_from_itself():

@@ -8,11 +8,13 @@ import dataclasses
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 
 from lessons_lib.core import DataWarning
 from lessons_lib.evaluation import alignment, evaluate, pearson, spearman, sts, uniformity
+from lessons_lib.evaluation.pair_sets import pair_sets
 
-from .conftest import TableEncoder, WordCounter
+from .conftest import TableEncoder, WordCounter, make_result
 
 
 def scores(result):
@@ -121,6 +123,34 @@ def test_wide_sparse_vectors_are_encoded_in_blocks_and_give_the_same_result(
     assert dense.alignment == pytest.approx(blocked.alignment, abs=1e-6)
 
 
+def test_only_what_is_mostly_zeros_is_kept_sparse(word_pairs, monkeypatch):
+    tenth = np.eye(10, dtype=np.float32)
+    assert sts._compact(tenth, like=[]) is tenth
+    assert sts._compact(tenth, like=[tenth]) is tenth
+    tenth[0] = 0
+    assert sts._compact(tenth, like=[]).nnz == 9
+    encoder, (pairs,) = WordCounter(word_pairs.sentence1), pair_sets(word_pairs, split=None)
+    for block, share, kind in ((1 << 24, 0, np.ndarray), (encoder.dim * 16, 0, np.ndarray),
+                               (encoder.dim * 16, 1, sparse.csr_array)):
+        monkeypatch.setattr(sts, "BLOCK", block)
+        monkeypatch.setattr(sts, "SPARSE_BELOW", share)
+        assert isinstance(sts._encoded(encoder, pairs, 256, False), kind)
+
+
+def test_a_bar_counts_sets_where_there_are_several_and_one_was_asked_for(angle_pairs, monkeypatch):
+    encoder, pairs = angle_pairs
+    shown = []
+    monkeypatch.setattr(sts, "track", lambda sets, *, label, show: shown.append(show) or sets)
+    for names, progress in (("a", True), ("ab", True), ("ab", False)):
+        evaluate(encoder, dict.fromkeys(names, pairs), progress=progress, bootstrap=0)
+    assert shown == [False, True, False]
+
+
+def test_a_result_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        make_result().spearman = 1.0
+
+
 def test_sparse_blocks_hold_what_the_encoder_gave(word_pairs):
     block = WordCounter(word_pairs.sentence1).encode(
         [*word_pairs.sentence1[:5], "", *word_pairs.sentence1[5:9], ""])
@@ -180,6 +210,19 @@ def test_results_print_correlations_times_100_and_escape_names(angle_pairs):
     for text in (results._repr_html_(), result._repr_html_()):
         assert "<b>mine" not in text and "<script" not in text
         assert "&lt;b&gt;mine" in text and "a &amp; b" in text
+
+
+def test_a_table_of_results_shows_every_figure_and_a_dash_for_none():
+    results = sts.Results(one=make_result(), two=make_result("two", interval=None, alignment=None))
+    head, *lines = repr(results).splitlines()[1:]
+    assert head.split("  ")[0] == "set" and repr(results).startswith("mean (correlations x 100)")
+    assert [line.split() for line in lines] == [
+        ["one", "test", "all", "50.0", "45.0", "…", "55.0", "49.0", "0.20", "-2.50", "1,379",
+         "0.25"],
+        ["two", "test", "all", "50.0", "–", "49.0", "–", "-2.50", "1,379", "0.25"]]
+    assert lines[0].index("one") == 0 and lines[0].index("test") == head.index("split")
+    assert "Spearman 50.0 [45.0, 55.0], Pearson 49.0 (x 100, all)" in repr(results["one"])
+    assert repr(sts.Results()) == "Results({})"
 
 
 def test_T19_an_encoders_warning_comes_once_per_set_with_its_name(angle_pairs, monkeypatch):

@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from lessons_lib.datasets import Analogies, WordPairs
-from lessons_lib.evaluation import (analogies, analogy_accuracy, spearman, unit_rows, word_report,
+from lessons_lib.evaluation import (AnalogyResult, WordReport, WordSimilarityResult, analogies,
+                                    analogy_accuracy, spearman, unit_rows, word_report,
                                     word_similarity)
 from lessons_lib.evaluation.analogies import answers
 from lessons_lib.evaluation.word_table import WordTable
@@ -123,6 +124,19 @@ def test_3cosadd_is_the_highest_cosine_with_b_minus_a_plus_c():
     assert answers(unit, np.array([[1, 2, 3]]))[0] == cosines.argmax()
 
 
+def test_3cosmul_is_the_highest_product_of_cosines_moved_into_0_to_1():
+    unit = unit_rows(np.random.default_rng(3).normal(size=(30, 3)))
+    asked = np.array([[a, b, c] for a in range(6) for b in range(6, 12) for c in range(12, 30)])
+
+    def by_hand(a, b, c):
+        near = [(1 + unit @ unit[word]) / 2 for word in (a, b, c)]
+        score = near[1] * near[2] / (near[0] + 0.001)
+        score[[a, b, c]] = -1
+        return score.argmax()
+
+    assert answers(unit, asked, method="3cosmul").tolist() == [by_hand(*row) for row in asked]
+
+
 def test_the_two_methods_can_disagree():
     unit = unit_rows(np.random.default_rng(3).normal(size=(200, 8)))
     asked = np.random.default_rng(4).integers(0, 200, size=(100, 3))
@@ -137,6 +151,20 @@ def test_blocks_do_not_change_answers_and_the_lower_row_wins_a_tie(monkeypatch):
     assert_array_equal(answers(unit, asked), whole)
     twins = np.array([[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1]])
     assert answers(twins, np.array([[0, 1, 2]]))[0] == 3
+
+
+def test_each_section_counts_its_own_questions():
+    vectors, _ = planted()
+    good, wrong = ("c0s0", "c0s1", "c1s0", "c1s1"), ("c0s0", "c0s1", "c1s0", "c5s2")
+    asked = SimpleNamespace(questions=np.array([good, wrong, wrong, good, (*good[:3], "?")]),
+                            section=["a", "b", "b", "b", "c"])
+    result = analogy_accuracy(vectors, asked)
+    assert result.by_section == {"a": (1.0, 1, 1), "b": (1 / 3, 3, 3), "c": (None, 0, 1)}
+    assert (result.accuracy, result.n_covered, result.missing) == (0.5, 4, ("?",))
+    lines = repr(result).splitlines()
+    assert lines[0] == "AnalogyResult(3cosadd: 50.0% of 4 covered questions, 80% covered)"
+    assert [line.split() for line in lines[1:]] == [
+        ["a", "100.0%", "1", "of", "1"], ["b", "33.3%", "3", "of", "3"], ["c", "–", "0", "of", "1"]]
 
 
 def test_coverage_counts_only_complete_questions_and_lower_case_is_found():
@@ -211,6 +239,18 @@ def test_what_could_not_be_asked_is_said_and_left_out_of_the_summary():
     )["analogies 3cosadd"] == {"accuracy": 1.0, "coverage": 0.5}
     assert word_report((["x"], [[1.0]]), sets=[OTHERS],
                        methods=[]).rows() == [("others, Spearman x 100", "–", "–", "0 %", "0")]
+
+
+def test_a_report_shows_percent_and_keeps_four_digits_of_each_figure():
+    alike = WordSimilarityResult("pairs", 1 / 3, 0.2, (0.125, 0.5), 2 / 3, 1200, ())
+    solved = AnalogyResult("3cosmul", 2 / 3, 3000, 9000, {}, ())
+    made = WordReport("mine", 2000, 50, {"pairs": alike}, {"3cosmul": solved})
+    assert made.rows() == [("pairs, Spearman x 100", "33.3", "12.5 … 50.0", "67%", "1,200"),
+                           ("analogies, 3cosmul, % right", "66.7", "–", "33%", "3,000")]
+    assert made.summary() == {"pairs": {"spearman": 0.3333, "coverage": 0.6667},
+                              "analogies 3cosmul": {"accuracy": 0.6667, "coverage": 0.3333}}
+    assert repr(alike) == ("WordSimilarityResult(pairs: Spearman 33.3 [12.5, 50.0], Pearson 20.0 "
+                           "(x 100), 1,200 pairs = 67% covered)")
 
 
 def test_a_report_prints_as_a_table_and_is_safe_in_a_notebook():
