@@ -248,41 +248,54 @@ def _ordered(documents: Any) -> Any:
 
 
 class CollectedIds:
-    """Token ids on their way to a corpus, numbered by first appearance: in memory, or with a folder
-    in a nameless file there."""
+    """Token ids on their way to a corpus, numbered by first appearance, and where the documents end
+    in them: in memory, or with a folder in two nameless files there."""
 
     def __init__(self, folder: str | os.PathLike | None):
-        self._folder, self._file, self._ids = folder, None, GrowingArray(np.int32)
-        self._ends, self._n, self._oddities = GrowingArray(np.int64), 0, Oddities()
+        self._folder, self._files, self._n, self._oddities = folder, None, 0, Oddities()
+        self._ids, self._offsets = GrowingArray(np.int32), GrowingArray(np.int64)
         if folder is not None:
             folder = checked_path(folder, "folder")
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-            self._file = tempfile.TemporaryFile(dir=folder, prefix=".tmp-")  # noqa: SIM115
+            self._files = [tempfile.TemporaryFile(dir=folder, prefix=".tmp-") for _ in range(2)]  # noqa: SIM115
+        self._add(np.empty(0, np.int32), np.zeros(1, np.int64))
 
     def append(self, ids: np.ndarray, ends: np.ndarray, long: tuple[int, int]) -> None:
         """Add the documents of a block: their ids (int32), where each ends in these, and what
         `Oddities` asks about long tokens."""
         self._oddities.look(ends, long)
-        self._ends.append(ends + self._n)
+        self._add(ids, ends + self._n)
         self._n += len(ids)
-        if self._file is None:
+
+    def _add(self, ids: np.ndarray, ends: np.ndarray) -> None:
+        if self._files is None:
             self._ids.append(ids)
+            self._offsets.append(ends)
         else:
-            self._file.write(ids.data)
+            for file, numbers in zip(self._files, (ids, ends), strict=True):
+                file.write(numbers.data)
 
     def _parts(self) -> Iterator[np.ndarray]:
-        if self._file is None:
+        if self._files is None:
             return _blocks(self._ids.finish())
-        self._file.seek(0)
-        read = iter(lambda: self._file.read(4 * _AT_ONCE), b"")
+        file = self._files[0]
+        file.seek(0)
+        read = iter(lambda: file.read(4 * _AT_ONCE), b"")
         return (np.frombuffer(part, np.int32) for part in read)
+
+    def _bounds(self) -> np.ndarray:
+        """Where the documents begin and end; changes of it last."""
+        if self._files is None:
+            return self._offsets.finish()
+        self._files[1].flush()
+        return np.memmap(self._files[1], np.int64, "r+")
 
     def corpus(self, kind: type, strings: Strings, min_count: int, max_size: int | None, *,
                stacklevel: int) -> Any:
         """The corpus with the tokens that are frequent enough; ``strings`` are all of them by their
         number so far. Warns of oddities; raises ValueError when no token is left."""
-        offsets = np.concatenate([[0], self._ends.finish()])
+        offsets = self._bounds()
         if not len(strings):
             raise ValueError(f"documents: {len(offsets) - 1} documents hold 0 tokens; expected >= "
                              "1 token")
@@ -293,7 +306,7 @@ class CollectedIds:
         new_id[chosen] = np.arange(len(chosen))
         vocabulary = Vocabulary(strings.to_list(chosen), counts[chosen])
         renumbered = _renumbered(self._parts(), new_id, offsets)
-        if self._file is not None:
+        if self._files is not None:
             _save(self._folder, vocabulary, renumbered, offsets)
             return kind.load(self._folder)
         array, n = self._ids.finish(), 0
@@ -303,20 +316,21 @@ class CollectedIds:
         return kind(vocabulary, self._ids.finish(n), offsets)
 
     def close(self) -> None:
-        """Remove the nameless file."""
-        if self._file is not None:
-            self._file.close()
+        """Remove the nameless files."""
+        for file in self._files or ():
+            file.close()
 
 
 def _renumbered(parts: Iterable[np.ndarray], new_id: np.ndarray,
                 offsets: np.ndarray) -> Iterator[np.ndarray]:
     """Yield ids in their new numbering without those that get -1, and correct the documents'
     offsets in place."""
-    first, kept, old = 0, 0, offsets.copy()
+    first, kept, done = 0, 0, 0                  # ids read, ids kept, offsets that are corrected
     for part in parts:
         ids = new_id[part]
         before = np.concatenate([[0], np.cumsum(ids >= 0)])
-        inside = slice(*np.searchsorted(old, [first, first + len(part)], side="right"))
-        offsets[inside] = kept + before[old[inside] - first]
-        first, kept = first + len(part), kept + int(before[-1])
+        left = offsets[done:]
+        inside = left[: np.searchsorted(left, first + len(part), side="right")]
+        inside[:] = kept + before[inside - first]
+        first, kept, done = first + len(part), kept + int(before[-1]), done + len(inside)
         yield ids[ids >= 0]
