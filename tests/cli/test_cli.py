@@ -88,7 +88,10 @@ def test_lab_opens_the_copy_of_a_lesson_and_passes_options_on(
     command, copy = calls[0], tmp_path / "work" / f"{notebook}.ipynb"
     assert code == 0 and f"Your copies of the lessons: {copy.parent}" in out
     assert command[3] == str(copy) and copy.is_file()
-    assert command[5:] == ["--ServerApp.ip=127.0.0.1", *options]
+    extensions = copy.parent / ".course" / "labextensions"
+    assert command[5:] == ["--ServerApp.ip=127.0.0.1",
+                           f"--LabApp.extra_labextensions_path={extensions}", *options]
+    assert list(extensions.glob("*/package.json"))
     # kernels find the library
     assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(PROJECT), "elsewhere"]
     assert not any("token" in part or "allow-root" in part for part in command)
