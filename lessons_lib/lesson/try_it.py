@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core import shown
+from ..core import UnknownWord, shown
 from .explore import Draw, bound, drawer, widgets_work
 from .figures import save_figure
 from .live import Stage
@@ -70,7 +70,7 @@ def _answer(draw: Draw, boxes: Sequence[str], texts: Sequence[str]) -> tuple[dic
         try:
             data, metadata, _parts = draw(*texts)
             return data, metadata
-        except ValueError as error:              # of us or of the lesson: it says what would do
+        except (ValueError, UnknownWord) as error:       # it says what would do
             sentence = " ".join(str(error).split()) or NO_RESULT
         except Exception as error:  # an error in a callback would vanish; here the learner sees it
             sentence = f"This text cannot be shown ({type(error).__name__}: {error}). Try another."

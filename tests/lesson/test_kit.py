@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+from lessons_lib.core import UnknownWord
 from lessons_lib.lesson.explore import bound
 from lessons_lib.lesson.try_it import MAX_CHARS, NO_RESULT, PAUSE_SECONDS, Pause
 from lessons_lib.plots import ENCODERS
@@ -93,6 +94,7 @@ def test_typing_changes_the_result_in_place_and_nothing_ends_in_a_traceback(less
 
 @pytest.mark.parametrize(("error", "said"), [
     (ValueError("no word of it is known"), "no word of it is known"), (ValueError(), NO_RESULT),
+    (UnknownWord("no vector for 'x'; near words: 'y'"), "no vector for 'x'; near words: 'y'"),
     (KeyError("rose"), "This text cannot be shown (KeyError: 'rose'). Try another.")])
 def test_an_error_of_the_lesson_is_a_sentence_for_the_reader(lesson, displayed, live, error, said):
     def function(text):
