@@ -441,6 +441,73 @@ def test_a_system_that_refuses_to_confine_in_the_middle_ends_the_run_and_takes_n
         graded()
 
 
+def test_a_file_of_the_largest_size_is_read_and_a_byte_more_is_not(tmp_path, monkeypatch):
+    path = tmp_path / "a.ipynb"
+    path.write_text('{"cells": []}'.ljust(3_000_000))
+    monkeypatch.setattr(grading, "MAX_NOTEBOOK_BYTES", 3_000_000)
+    assert read_notebook(path) == {"cells": []}
+    monkeypatch.setattr(grading, "MAX_NOTEBOOK_BYTES", 2_999_999)
+    with pytest.raises(ValueError, match="has 3 MB; at most 3. Clear its outputs"):
+        read_notebook(path)
+
+
+@pytest.mark.parametrize("content", [
+    {"cells": [{}] * 2001}, {"cells": [{}, 5]}, {"cells": None}, {"worksheets": 5}, [], {}])
+def test_what_has_no_list_of_at_most_2000_cells_is_no_notebook(tmp_path, content):
+    path = tmp_path / "a.ipynb"
+    path.write_text(json.dumps({"cells": [{}] * 2000}))
+    assert len(read_notebook(path)["cells"]) == 2000
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="is no notebook: it has no list of at most 2000 cells"):
+        read_notebook(path)
+
+
+def test_a_file_belongs_to_the_lesson_of_its_mark_then_of_its_name_then_to_the_only_one(assignment):
+    one, two = assignment.lessons["one_hot"], {"stem": "01_one_hot_again", "exercises": {}}
+    several = replace(assignment, lessons={"one_hot": one, "one_hot_again": two})
+
+    def lesson(made, name, mark=None):
+        notebook = {"metadata": {"lessons_assignment": {"lesson": mark}}} if mark else {}
+        return grading._lesson_of(made, assignment.folder / name, notebook or None)
+
+    assert lesson(several, "x.ipynb", "one_hot") == "one_hot"
+    assert lesson(several, "ann_one_hot.ipynb") == "one_hot"
+    assert lesson(several, "01_one_hot_again.ipynb") == "one_hot_again"        # the longest name
+    assert lesson(several, "one_hot.ipynb", "one_hot_again") == "one_hot_again"
+    assert lesson(several, "one_hot.ipynb", "pmi") is None is lesson(several, "x.ipynb")
+    assert lesson(assignment, "x.ipynb") == "one_hot"
+
+
+def test_an_open_answer_ends_at_the_next_question_and_at_5000_characters():
+    def cells(*given):
+        return {"cells": [{"cell_type": kind, "metadata": {"open_question": mark} if mark else {},
+                           "source": text} for kind, mark, text in given]}
+
+    found = grading._open_answers(cells(
+        ("markdown", None, "before"), ("markdown", 1, "*Your answer: replace this line.*"),
+        ("markdown", None, "mine"), ("code", None, "x = 1"), ("markdown", None, "after"),
+        ("markdown", 2, "a" * 6000), ("markdown", None, "**Open question.** Why?"),
+        ("markdown", True, "no number")))
+    assert found == {1: "mine", 2: "a" * 5000}
+
+
+def test_who_waits_is_told_what_is_done_and_how_long_it_takes_at_most(hand_in, assignment, right):
+    for name in ("ben", "Anna"):
+        hand_in(name, **right)
+    (assignment.folder / "students.txt").write_text("zoe\n")
+    begun, done = [], []
+    rows = list(grading.grade(assignment, jobs=5, on_start=lambda *said: begun.append(said),
+                              on_done=lambda *said: done.append(said)))
+    assert begun == [(2, 2, grading.longest_grading(2, jobs=5))]
+    assert done == [("Anna", "one_hot", 1, 2), ("ben", "one_hot", 2, 2)]
+    assert list(dict.fromkeys(row.student for row in rows)) == ["Anna", "ben", "zoe"]
+    for name in ("ben", "Anna"):
+        (assignment.folder / "submissions" / f"{name}.ipynb").unlink()
+    rows = list(grading.grade(assignment, jobs=5, on_start=lambda *said: begun.append(said)))
+    assert begun[1] == (0, 1, 0.0) and {row.remark for row in rows} == {"nothing handed in"}
+    assert {(row.points, row.possible) for row in rows} == {(0.0, 1.0)}
+
+
 def test_a_notebook_without_a_final_line_or_with_source_as_text_is_read(tmp_path):
     path = tmp_path / "a.ipynb"
     path.write_text('{"cells": [{"cell_type": "code", "source": "x = 1"}]}')

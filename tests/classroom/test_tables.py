@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.classroom import Graded, write_tables
-from lessons_lib.classroom.tables import cell_text, given_points, printable, with_points
+from lessons_lib.classroom.tables import (cell_text, given_points, printable, totals,
+                                           with_points)
 
 
 @pytest.fixture
@@ -128,3 +129,39 @@ def test_no_text_begins_as_a_formula_or_holds_control_characters(text):
 
 def test_long_texts_are_cut():
     assert len(cell_text("a" * 10**6)) <= 5001
+    assert cell_text("a" * 5000) == "a" * 5000 == cell_text("a" * 5001)
+
+
+@pytest.mark.parametrize(("text", "cell"), [
+    ("\x9b=1", "' =1"), ("\rno formula", "' no formula"), ("\tno formula", "'\tno formula"),
+    ("\nno formula", "'\nno formula"), ("no\tformula", "no\tformula")])
+def test_what_is_a_formula_before_or_after_cleaning_stays_text(text, cell):
+    assert cell_text(text) == cell
+    assert cell_text(" " * 5000 + "=1") == "'" + " " * 5000         # it begins behind the cut
+
+
+def test_a_person_may_give_nothing_or_all_and_open_questions_stand_in_their_order(assignment):
+    asked = [Graded("ben", "one_hot", f"open question {n}", None, 1.0, "", "Names")
+             for n in (10, 2, 1)]
+    _, details = write_tables(assignment, asked)
+    text = details.read_text("utf-8-sig")
+    for number, written in ((10, "0"), (2, "1"), (1, " 0.5 ")):
+        text = text.replace(f"question {number},,", f"question {number},{written},")
+    details.write_text(text, "utf-8")
+    again = with_points(asked, given_points(assignment))
+    assert [row.points for row in again] == [0.0, 1.0, 0.5]
+    head, line = table(write_tables(assignment, again)[0])
+    assert head[7:10] == [f"01_one_hot.open question {n}" for n in (1, 2, 10)]
+    assert line[7:] == ["0.5", "1", "0", "1.5", "9", "16.7"]
+    details.write_text(text.replace("question 10,0,", "question 10,inf,"), "utf-8")
+    with pytest.raises(ValueError, match="points is 'inf'; expected a number >= 0"):
+        given_points(assignment)
+
+
+def test_an_open_question_is_worth_the_most_that_was_possible(assignment):
+    rows = [Graded(name, "one_hot", "open question 1", points, possible, "")
+            for name, points, possible in (("a", 1.0, 3.0), ("b", 1.0, 2.0), ("c", None, 9.0))]
+    columns, lines = totals(assignment, rows)
+    assert columns[-1] == ("one_hot", "open question 1") and len(columns) == 7
+    assert lines == [[name, *[0.0] * 6, points, points, 9.0]
+                     for name, points in (("a", 1.0), ("b", 1.0), ("c", 0.0))]
