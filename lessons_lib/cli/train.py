@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -63,12 +64,35 @@ def _word_command(kind: str, summary: str) -> Any:
         began, fresh = time.monotonic(), method(**settings, progress=True)
         fresh._check_settings()                   # before the text is read, which may take minutes
         texts = read_texts(sources, encoding=encoding)
+        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            _together(kind, fresh, texts, out, resume, began)
+            return
         fitted, _ = train(fresh, out, lambda folder: Corpus.from_texts(
             texts, min_count=fresh.min_count, folder=folder), resume=resume, given=settings)
         print(finished(fitted, out, began))
 
     run.__doc__ = summary
     return with_settings(run, declared_settings(method, without=["progress"]))
+
+
+def _together(kind: str, model: Any, texts: Any, out: Path, resume: bool, began: float) -> None:
+    """Train with the other processes that torchrun started; the first one writes the folder."""
+    from ..contextual.ranks import joined, together
+    from ..text import Corpus
+
+    if kind != "Word2Vec" or resume:
+        raise ValueError(f"{kind}{' with --resume' if resume else ''} runs in one process; "
+                         "torchrun trains word2vec from the beginning. Leave torchrun out")
+    if (out / "model.json").exists():
+        raise ValueError(f"{out} holds a model already; choose another --out")
+    from ..words.rotated import train_rotated
+
+    corpus = Corpus.from_texts(texts, min_count=model.min_count)
+    with joined("cpu") as ranks, together(ranks):
+        train_rotated(model, corpus)
+        if ranks.rank == 0:
+            model.save(out)
+            print(finished(model, out, began))
 
 
 def _topic_command() -> Any:

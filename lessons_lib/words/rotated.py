@@ -1,0 +1,218 @@
+"""word2vec over several processes without averaging: words in K groups, K rounds, disjoint rows.
+
+A pair of a context and an output word moves one row of each matrix. Process p keeps the inputs of
+group p; the outputs of group (p + r) mod K are with it in round r and then go to its neighbour. So
+every row is in one place at a time, every pair of the text is learned once, by the newest rows, and
+nothing is ever averaged: copies that learn apart and are averaged, Spark's way, learn the less the
+more of them there are (spark#37967). Taught in lesson ``04_word2vec``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import torch.distributed as processes
+from torch import Tensor
+
+from ..core import TrainingDiverged, generator, track
+from ..core.compiled import compiled
+from ..core.run import LARGEST, Run
+from ..kernels import WindowState
+from ..kernels.window_update.state import Settings
+from ..kernels.window_update.windows import drawn_windows
+from .encoded_corpus import EncodedCorpus, encode_corpus
+from .window_method import random_rows
+from .word2vec import Word2Vec
+
+__all__ = ["learn_pairs", "train_rotated"]
+
+# of all processes together, between two exchanges: so many, or as many as there are words. A part
+# is learned block by block, so longer ones would put off the last block for long; shorter ones
+# would pass on whole matrices for few pairs
+LEAST_TOKENS = 2_000
+
+
+class Pairs(NamedTuple):
+    """Rows of a context and of an output with what this should say, 1 or 0, and learning rates."""
+
+    contexts: Tensor
+    rows: Tensor
+    labels: Tensor
+    rates: Tensor
+
+
+@compiled(reorder=True)
+def learn_pairs(inputs: np.ndarray, outputs: np.ndarray, contexts: np.ndarray, rows: np.ndarray,
+                labels: np.ndarray, rates: np.ndarray) -> float:
+    """One step for each pair, in order: o += lr (y - σ(o·c)) c and c += lr (y - σ(o·c)) o. Returns
+    the sum of -log p."""
+    loss = 0.0
+    for i in range(contexts.size):
+        c, o, total = inputs[contexts[i]], outputs[rows[i]], np.float32(0)
+        for j in range(c.size):
+            total += c[j] * o[j]
+        towards = total if labels[i] > 0 else -total
+        loss += np.log1p(np.exp(-abs(towards))) + max(-towards, np.float32(0))
+        gain = rates[i] * (labels[i] - np.float32(1) / (np.float32(1) + np.exp(-total)))
+        for j in range(c.size):
+            before = c[j]
+            c[j] += gain * o[j]
+            o[j] += gain * before
+    return loss
+
+
+def train_rotated(model: Word2Vec, corpus: Any) -> Word2Vec:
+    """`Word2Vec.fit` by all processes of the default group of ``torch.distributed``, on the CPU.
+
+    Parameters
+    ----------
+    model : Word2Vec
+        Skip-gram; its ``threads`` do not matter.
+    corpus : text.Corpus or sequence of token lists
+        The same in each process.
+
+    Returns
+    -------
+    Word2Vec
+        The model, with all vectors, in each process: the same bits for the same number of
+        processes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Word2Vec.fit`; CBOW, whose mean over contexts joins rows of several groups.
+    TrainingDiverged
+        In all processes.
+
+    Notes
+    -----
+    The windows and negative samples are those of `Word2Vec` with this seed. Only their order
+    differs: within a part of the text by blocks, and within a block pair by pair, where
+    `kernels.window_update` takes all products of a window before anything moves.
+    """
+    model._check_settings()
+    if model.architecture != "skip_gram" or model.device != "cpu":
+        raise ValueError(f"architecture={model.architecture!r}, device={model.device!r}: blocks of "
+                         "words are rotated for 'skip_gram' on 'cpu' only. Train others in one "
+                         "process")
+    encoded = encode_corpus(corpus, min_count=model.min_count)
+    own = _Own.begin(model, encoded, processes.get_rank(), processes.get_world_size())
+    state = WindowState(encoded.words, encoded.offsets, np.zeros((len(encoded.tokens), 1)),
+                        np.zeros((len(encoded.tokens) - model._tree, 1)), encoded.counts,
+                        sample=model.sample, noise_exponent=model.noise_exponent)
+    run = Run(float(model.learning_rate), encoded.fingerprint)
+    n = max(1, len(encoded.words) // max(LEAST_TOKENS, len(encoded.tokens)))
+    marks = state.pieces[-1] * np.arange(n + 1) // n
+    cuts = [*np.searchsorted(state.pieces, marks[:-1]).tolist(), state.n_pieces]
+    steps = [(epoch, part) for epoch in range(model.epochs) for part in range(n)]
+    for epoch, part in track(steps, total=len(steps), label=model.name,
+                             show=model.progress and own.rank == 0, unit=" parts"):
+        rates = tuple(max(run.rate * (1 - done / model.epochs), run.rate * model.least_rate)
+                      for done in (epoch, epoch + 1))
+        pairs, amount = _pairs(model, state, (cuts[part], cuts[part + 1]), rates, epoch, own)
+        loss, amount, largest = own.round_trip(own.share(pairs), amount)
+        if not largest < LARGEST or not np.isfinite(loss):
+            raise TrainingDiverged(f"training diverged in epoch {epoch + 1}: a number reached "
+                                   f"{largest:g}. Use a smaller rate: "
+                                   f"learning_rate={run.rate / 10:.3g}")
+        run = run.after_part(loss, amount)
+        if part == n - 1:
+            run = run.after_epoch()
+    own.hand_over(model, encoded, run)
+    return model
+
+
+def _pairs(model: Word2Vec, state: WindowState, pieces: tuple[int, int],
+           rates: tuple[float, float], epoch: int, own: _Own) -> tuple[Pairs, int]:
+    """Every pair of the windows in this process's share of some text, in order, and how many
+    contexts these have."""
+    first, last = (pieces[0] + (pieces[1] - pieces[0]) * (own.rank + more) // own.size
+                   for more in (0, 1))
+    seed = int(generator(model.seed).integers(1 << 62))
+    how = Settings(False, model._tree, model.window, 0 if model._tree else model.negatives, rates,
+                   False, 0, seed, epoch, (first, last), 1, True)
+    drawn = drawn_windows(state, how, (first, last))
+    contexts = drawn.context_bounds.diff()                   # per window, and so are outputs
+    outputs = drawn.row_ends - drawn.row_begins
+    window = torch.repeat_interleave(contexts * outputs)
+    begins = (contexts * outputs).cumsum(0) - contexts * outputs
+    within = torch.arange(len(window)) - begins[window]
+    context = drawn.context_bounds[window] + within // outputs[window]
+    row = drawn.row_begins[window] + within % outputs[window]
+    return Pairs(drawn.contexts[context], drawn.rows[row], drawn.labels[row],
+                 drawn.rates[window]), len(drawn.contexts)
+
+
+class _Own:
+    """The rows of one process: row i of group g is word i * size + g, so that each group has
+    frequent words and rare ones."""
+
+    def __init__(self, rank: int, size: int, inputs: np.ndarray, outputs: np.ndarray):
+        self.rank, self.size, self.inputs, self.outputs = rank, size, inputs, outputs
+
+    @classmethod
+    def begin(cls, model: Word2Vec, encoded: EncodedCorpus, rank: int, size: int) -> _Own:
+        """The same rows as `Word2Vec` begins with, those of this process."""
+        n = len(encoded.tokens)
+        whole = random_rows(generator(model.seed), n, model.dim, reach=0.5)
+        per_group = -(-n // size)
+        inputs = np.zeros((per_group, model.dim), dtype=np.float32)
+        inputs[: len(whole[rank::size])] = whole[rank::size]
+        return cls(rank, size, inputs, np.zeros_like(inputs))
+
+    def share(self, pairs: Pairs) -> Pairs:
+        """The pairs of all processes whose contexts are this one's, first those of process 0."""
+        group = (pairs.contexts % self.size).long()
+        order = torch.argsort(group, stable=True)
+        given = torch.bincount(group, minlength=self.size)
+        taken = torch.empty_like(given)
+        processes.all_to_all_single(taken, given)
+        result = []
+        for values in pairs:
+            received = torch.empty(int(taken.sum()), dtype=values.dtype)
+            processes.all_to_all_single(received, values[order].contiguous(), taken.tolist(),
+                                        given.tolist())
+            result.append(received)
+        return Pairs(*result)
+
+    def round_trip(self, pairs: Pairs, amount: int) -> tuple[float, int, float]:
+        """Learn the pairs, group of outputs by group, which come by and go on. Returns the sum of
+        losses and of ``amount`` over all processes, and the largest number."""
+        loss, group = 0.0, (pairs.rows % self.size).long()
+        for turn in range(self.size):
+            block = torch.nonzero(group == (self.rank + turn) % self.size).squeeze(1)
+            contexts, rows, labels, rates = (x[block].numpy() for x in pairs)
+            loss += learn_pairs(self.inputs, self.outputs, contexts // self.size,
+                                rows // self.size, labels, rates)
+            self._pass_on()
+        total = torch.tensor([loss, amount], dtype=torch.float64)
+        largest = torch.tensor(max(abs(float(end)) for x in (self.inputs, self.outputs)
+                                   for end in (x.min(), x.max())))
+        processes.all_reduce(total)
+        processes.all_reduce(largest, processes.ReduceOp.MAX)
+        return float(total[0]), int(total[1]), float(largest)
+
+    def _pass_on(self) -> None:
+        """Outputs go to the process before, and those of the one after come."""
+        if self.size == 1:
+            return
+        sending = processes.isend(torch.from_numpy(self.outputs), (self.rank - 1) % self.size)
+        coming = torch.empty(self.outputs.shape)
+        processes.recv(coming, (self.rank + 1) % self.size)
+        sending.wait()
+        self.outputs = coming.numpy()
+
+    def hand_over(self, model: Word2Vec, encoded: EncodedCorpus, run: Run) -> None:
+        """Set what the model has learned."""
+        from ..vectors import WordVectors
+
+        n, whole = len(encoded.tokens), []
+        for own in (self.inputs, self.outputs):
+            parts = [torch.empty(own.shape) for _ in range(self.size)]
+            processes.all_gather(parts, torch.from_numpy(own))
+            whole.append(torch.stack(parts, dim=1).reshape(-1, model.dim).numpy())
+        model.vectors_ = WordVectors(encoded.tokens, whole[0][:n].copy(), name=model.name)
+        model.output_ = whole[1][: n - model._tree].copy()
+        model.counts_, model._run = encoded.counts, run
