@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any
 
 from ..core import shown, unknown_keyword
-from .figures import figure_bundle, is_plotly, moved_bundle, save_figure
+from .figures import figure_bundle, is_plotly, layout_of, moved_bundle, save_figure
 from .live import Stage
 
 __all__ = ["BUILD_VARIABLE", "Draw", "bound", "choice_widget", "defaults_of", "drawer", "explore",
@@ -112,16 +112,17 @@ def _in_words(name: str, control: Any) -> str:
 
 
 def _rendered(result: Any, *, id: str | None, alt: str | None,
-              moved: bool) -> tuple[dict, dict, dict]:
+              moved: tuple | None) -> tuple[dict, dict, dict]:
     """Output data, metadata and file parts of whatever the explored function returned.
 
-    ``moved``: it follows a control, and is not kept as a file.
+    ``moved``: the layout of the first picture, where this one follows a control; it is not kept as
+    a file.
     """
     pair = isinstance(result, tuple) and len(result) == 2 and is_plotly(result[0])
     fig = result[0] if pair else result
     if hasattr(fig, "savefig") or is_plotly(fig):
-        if moved:
-            return *moved_bundle(fig, alt=alt), {}
+        if moved is not None:
+            return *moved_bundle(fig, alt=alt, layout=moved), {}
         return figure_bundle(fig, id=id, alt=alt, static=result[1] if pair else None)
     if hasattr(result, "_repr_mimebundle_"):
         return result._repr_mimebundle_(), {}, {}
@@ -132,22 +133,24 @@ def _rendered(result: Any, *, id: str | None, alt: str | None,
                     "number")
 
 
-def drawer(function: Callable, *, id: str | None, alt: str | Callable[..., str] | None) -> Draw:
+def drawer(function: Callable, *, id: str | None, alt: str | Callable[..., str] | None,
+           still: bool = False) -> Draw:
     """A function of the same arguments that gives what a notebook displays for their result.
 
     Its first drawing is complete, for the file and for pages without a kernel; others are quick.
+    ``still``: their axes stay where those of the first are, so no label may grow much longer.
     """
-    words, moved = bound(alt) if callable(alt) else lambda *_, **__: alt, False
+    words, moved = bound(alt) if callable(alt) else lambda *_, **__: alt, None
 
     def draw(*arguments: Any, **controls: Any) -> tuple[dict, dict, dict]:
         nonlocal moved
         result = function(*arguments, **controls)
         try:
             drawn = _rendered(result, id=id, alt=words(*arguments, **controls), moved=moved)
+            moved = (layout_of(result) if still else ()) if moved is None else moved
+            return drawn
         finally:
             _close(result)
-        moved = True
-        return drawn
 
     return draw
 
@@ -201,7 +204,7 @@ def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
         if name not in controls:
             raise unknown_keyword("names", name, controls)
     said = {name: name.replace("_", " ") for name in controls} | dict(names or {})
-    draw = drawer(bound(function), id=id, alt=alt)
+    draw = drawer(bound(function), id=id, alt=alt, still=True)
     data, metadata, parts = draw(**values)
     if parts:
         save_figure(id, parts)

@@ -590,7 +590,7 @@ def roofline(flops: float, bandwidth: float, dots: Mapping[str, tuple[float, flo
     ax.plot([ridge, ridge], [low / 4, flops], ":", color=GREY, lw=1.2, zorder=1)
     note(ax, f"{plain(name)}: {rate_text(flops)}", (ends[1], flops), (0, 9), ha="right",
          color=BLACK)
-    ax.figure.draw_without_rendering()                    # lays the axes out
+    fig.get_layout_engine().execute(fig)
     (x0, y0), (x1, y1) = ax.transData.transform([(1, 1), (10, 10)])
     slope = math.degrees(math.atan2(y1 - y0, x1 - x0))
     ax.text(1.3 * ends[0], bandwidth * 1.7 * ends[0], f"memory: {bytes_text(bandwidth)}/s",

@@ -65,6 +65,25 @@ def test_a_moved_picture_is_twice_as_fine_as_its_page_and_drawn_once(lesson, dis
     assert Image.open(io.BytesIO(base64.b64decode(data[PNG]))).size == (768, 576)
 
 
+def test_axes_lie_still_while_a_control_moves_what_they_hold(lesson, displayed, live):
+    from matplotlib.pyplot import subplots
+
+    places = []
+
+    def drawn(height: float = 1.0):
+        fig, (left, _) = subplots(1, 2, layout="constrained", figsize=(6, 3))
+        left.plot([0, height])
+        fig.suptitle("A title over both")
+        places.append(fig)
+        return fig
+
+    lesson.explore(drawn, id="growth", alt=ALT, height=(0.0, 1e6))
+    displayed[0][0].children[0].value = 1e6      # its numbers are wider
+    first, moved = ([*(ax.get_position().bounds for ax in fig.axes), fig.texts[0].get_position()]
+                    for fig in places)
+    assert moved == first
+
+
 def test_a_control_has_a_name_in_words(lesson, displayed, live):
     def drawn(q: int = 2, many_dots: int = 3):
         return line(many_dots)
