@@ -147,6 +147,12 @@ def test_tables_show_a_dash_for_what_was_not_measured_and_stress_the_best(board)
     assert page.count("<b>") == 2 and "<b>61.2</b>" in page and "<b>55.0</b>" in page
 
 
+def test_words_of_the_table_are_aligned_left_and_figures_right(board):
+    board.add("mean", "06_sif", {"my own set": make_result()})
+    assert board.to_text().splitlines() == ["lesson  encoder  my own set  dim  seconds",
+                                            "06_sif  mean           50.0  300      0.2"]
+
+
 def test_figures_of_a_set_are_not_hidden_by_the_same_encoder_on_another(board):
     board.add("mean", "word2vec", {"stsb": make_result(value=0.612)})
     board.add("mean", "search", {"sick": make_result("sick", 0.55)})

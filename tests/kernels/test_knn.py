@@ -52,6 +52,14 @@ def coarse_products(library: Any, precision: str) -> Iterator[None]:
         library.fp32_precision = before
 
 
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_rounding_takes_no_cosine_beyond_one(backend):
+    x = cloud(300, 7, dtype=torch.float64)
+    highest = knn(x, x, k=1, metric="cosine", backend=backend)[0]
+    lowest = knn(x, -x, k=300, metric="cosine", backend=backend)[0][:, -1]
+    assert highest.max() == 1 and lowest.min() == -1
+
+
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 def test_the_hand_made_case(metric, backend):

@@ -97,6 +97,20 @@ def test_a_text_without_a_real_token_pools_to_zeros_and_passes_no_gradient_on(ho
         assert not hidden.grad[-1].any() and torch.isfinite(hidden.grad).all()
 
 
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_a_vector_of_zeros_has_no_direction_and_passes_no_gradient_on(backend):
+    hidden = torch.zeros(2, 3, 4, dtype=torch.float64)
+    hidden[1, 0] = torch.tensor([3.0, 0.0, 4.0, 0.0])
+    hidden.requires_grad_()
+    found = pool(hidden, torch.ones(2, 3, dtype=torch.bool), normalize=True, backend=backend)
+    close = {"rtol": 1e-14, "atol": 1e-15}
+    torch.testing.assert_close(found.tolist(), [[0.0] * 4, [0.6, 0.0, 0.8, 0.0]], **close)
+    found[:, 1].sum().backward()
+    # (u - y (y·u)) / ‖z‖ / 3, with ‖z‖ = 5 / 3
+    expected = [[[0.0] * 4] * 3, [[0.0, 0.2, 0.0, 0.0]] * 3]
+    torch.testing.assert_close(hidden.grad, torch.tensor(expected, dtype=torch.float64), **close)
+
+
 @pytest.mark.parametrize("how", POOLINGS)
 @pytest.mark.parametrize("normalize", [False, True])
 def test_the_gradients_are_the_derivatives_of_the_formulas(how, normalize):

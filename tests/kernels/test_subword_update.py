@@ -11,6 +11,7 @@ import torch
 
 from lessons_lib.kernels import SubwordState, WindowState, subword_update, window_update
 from lessons_lib.kernels.subword_update import cpu
+from lessons_lib.kernels.subword_update.reference import _learned
 from lessons_lib.kernels.window_update import threads
 from lessons_lib.kernels.window_update.draws import draws, piece_key
 from lessons_lib.kernels.window_update.reference import drawn_word
@@ -104,6 +105,16 @@ def test_threads_on_text_without_common_rows_learn_what_one_learns(tokens, monke
     for name in ("inputs", "outputs"):
         moved = (getattr(one, name) - getattr(start, name)).norm()
         assert 0 < (getattr(one, name) - getattr(both, name)).norm() < 0.02 * moved
+
+
+def test_an_answer_that_is_beyond_doubt_costs_nothing_and_one_that_is_wrong_has_no_finite_loss():
+    for product, label, cost in ((-800.0, 0.0, 0.0), (40.0, 1.0, 0.0), (-800.0, 1.0, np.inf)):
+        b = np.array([[product]])
+        with np.errstate(over="ignore"):
+            move, loss = _learned(np.ones(1), b, np.zeros(1, int), np.array([label]), np.ones(1),
+                                  0.5)
+        assert loss == cost and move == 0.5 * (label - (product > 0)) * product
+        assert b == product + 0.5 * (label - (product > 0))
 
 
 def test_rows_that_pieces_of_text_touch_are_those_of_their_words():
