@@ -225,9 +225,18 @@ def _said(trainer: Any, out: Path, dev: str, seconds: float) -> str:
         f"{100 * history.dev[history.best]:.1f} after step {history.step[history.best]:,}")
     kind = type(trainer).__name__
     on = "" if dev in ("none", "course-sts") or Path(dev).exists() else f" --on {dev}"
-    return (f"{out}: {trainer.n_steps_:,} steps{score}, {seconds:.0f} s\nMeasure: lessons evaluate "
-            f"{out}{on}\nUse: ll.contextual.load_encoder({str(out)!r}), or with its history "
+    return (f"{out}: {trainer.n_steps_:,} steps{score}, {seconds:.0f} s\n{_against(trainer)}"
+            f"Measure: lessons evaluate {out}{on}\nUse: ll.contextual.load_encoder({str(out)!r}), or with its history "
             f"ll.contrastive.{kind}.load({str(out)!r})")
+
+
+def _against(trainer: Any) -> str:
+    """How many negatives a row has really seen, whatever the processes and the chunks."""
+    if (seen := getattr(trainer, "_negatives", None)) is None:
+        return ""
+    low, high = seen
+    many = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"Each row was set against {many} negatives, those of all processes together\n"
 
 
 SHARED = [*parameters_of(_train, without=("method", "own", "teacher")), *SETTINGS]

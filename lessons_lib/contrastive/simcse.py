@@ -164,5 +164,15 @@ class InBatchObjective(Objective):
         if self.groups is not None:
             of = [torch.from_numpy(numbers[examples]) for numbers in self.groups]
             groups = (of[0], torch.cat(of[1:]))
+        self.negatives = _negatives(sum(map(len, vectors[1:])), groups)
         return in_batch_loss(*vectors, temperature=self.temperature, hard_weight=self.hard_weight,
                              groups=groups)
+
+
+def _negatives(n_keys: int, groups: tuple[Tensor, Tensor] | None) -> tuple[int, int]:
+    """The fewest and the most keys that a row is set against, beside its own: all, or those of
+    another text."""
+    if groups is None:
+        return n_keys - 1, n_keys - 1
+    others = (groups[0][:, None] != groups[1]).sum(dim=1)
+    return int(others.min()), int(others.max())

@@ -224,6 +224,7 @@ class Trainer(GradientEstimator):
             self._finish(training)
         self._state, self._finished = (training.arrays(), training.noted()), training.finished
         self.history_, self.n_steps_ = training.history, training.record.step
+        self._negatives = training.objective.negatives
         last = {name: value.clone() for name, value in training.model.state_dict().items()}
         training.model.load_state_dict(training.best())
         self.encoder_ = self._encoder_of(training)

@@ -36,11 +36,14 @@ FAR = 1e4                           # times the loss of the first batch, or of g
 class Objective(nn.Module):
     """What is asked of the vectors of a batch. For each of its columns ``views`` has the number
     that dropout masks are drawn with (equal numbers, equal masks; None: no dropout). Its parameters
-    are those of a head that stands on the encoder while it learns.
+    are those of a head that stands on the encoder while it learns. ``negatives``: the fewest and
+    the most that a row of the last batch was set against, counted where the loss was taken; None
+    for a loss that has none.
     """
 
     columns: list[Column | AugmentedColumn]
     views: list[int | None]
+    negatives: tuple[int, int] | None = None
 
     def forward(self, vectors: Sequence[Tensor], examples: np.ndarray) -> Tensor:
         """The loss of the vectors of a batch, (n, dim) for each column, of examples by their

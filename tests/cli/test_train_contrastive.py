@@ -19,6 +19,7 @@ from lessons_lib.cli import training_data
 from lessons_lib.contextual import BertSize, LessonBertForPretraining, WordPiece
 from lessons_lib.contextual import load_encoder, save_bert
 from lessons_lib.contrastive import CoSent, Distil, SBert, SimCse
+from lessons_lib.contrastive.recipes import RECIPES
 from lessons_lib.contrastive.training import Training
 from lessons_lib.core import PROJECT
 
@@ -229,6 +230,9 @@ def test_two_processes_give_what_one_gives(tmp_path, bert, command):
         out, err = done.communicate(timeout=240)
         assert done.returncode == 0, err[-3000:]
         assert out.count("lessons evaluate") == 1
+        # those of the whole batch, not of a process's share of it or of a chunk
+        rows = RECIPES[command, "smoke"]["batch_size"]
+        assert (f"against {rows - 1} negatives" in out) == (command == "simcse"), out
         found.append({"simcse": SimCse, "cosent": CoSent}[command].load(tmp_path / str(processes)))
     one, two = found
     assert np.allclose(one.history_.loss[1:], two.history_.loss[1:], rtol=1e-5)

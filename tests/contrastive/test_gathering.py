@@ -14,6 +14,7 @@ from torch import multiprocessing
 
 from lessons_lib.contextual.ranks import Ranks, gather, joined, together
 from lessons_lib.contrastive.losses import in_batch_loss
+from lessons_lib.contrastive.simcse import InBatchObjective
 
 ROWS, DIM = 7, 3                                  # not divisible: one process has a row more
 
@@ -107,6 +108,19 @@ def test_a_wrong_share_is_refused_before_anything_is_sent(answers):
 def test_a_process_that_has_gone_is_named_and_the_way_on(answers):
     assert "process 0 of 2 has lost the others" in answers[0, "gone"][0]
     assert "checkpoint" in answers[0, "gone"][0]
+
+
+@pytest.mark.parametrize(("columns", "texts", "seen"), [
+    (2, None, (ROWS - 1,) * 2), (3, None, (2 * ROWS - 1,) * 2),
+    (2, "aabcdef", (ROWS - 2, ROWS - 1)), (3, "aabcdef", (ROWS - 2 + ROWS - 2, 2 * ROWS - 2))])
+def test_negatives_are_counted_where_the_loss_is_taken(columns, texts, seen):
+    """Of all rows that were gathered; hard ones too; equal texts are none where they are masked."""
+    numbers = None if texts is None else np.array([ord(text) for text in texts])
+    objective = InBatchObjective([None] * columns, [None] * columns, temperature=0.5,
+                                 groups=None if numbers is None else [numbers] * columns)
+    vectors = torch.randn(columns, ROWS, DIM, generator=torch.Generator().manual_seed(0))
+    objective(list(vectors), np.arange(ROWS))
+    assert objective.negatives == seen
 
 
 def test_one_process_gathers_nothing():
