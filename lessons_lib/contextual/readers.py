@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
@@ -95,7 +95,7 @@ class BertReader(Reader):
         self.dim, self.blocks = size.dim, size.layers
         self.positions, self.vocabulary = size.positions, size.vocabulary
         if has_pooler:
-            self.pooler = lambda at_first: torch.tanh(model.pooler["dense"](at_first))
+            self.pooler = partial(_pooled, model)
 
     @property
     def word_table(self) -> Tensor:
@@ -136,7 +136,7 @@ class OtherReader(Reader):
         if padding is not None:          # RoBERTa and its like count positions from behind it
             self.positions -= padding + 1
         if has_pooler and getattr(model, "pooler", None) is not None:
-            self.pooler = lambda at_first: model.pooler(at_first[:, None])
+            self.pooler = partial(_pooled_by_another, model)
 
     @property
     def word_table(self) -> Tensor:
@@ -150,6 +150,15 @@ class OtherReader(Reader):
         states = self.model(input_ids=ids, attention_mask=mask.long(),
                             output_hidden_states=True).hidden_states
         yield Group(rows, ids, mask, {number: states[number] for number in wanted})
+
+
+# Not lambdas: an encoder is pickled on its way to another process.
+def _pooled(model: LessonBert, at_first: Tensor) -> Tensor:
+    return torch.tanh(model.pooler["dense"](at_first))
+
+
+def _pooled_by_another(model: Any, at_first: Tensor) -> Tensor:
+    return model.pooler(at_first[:, None])
 
 
 Run = tuple[int, int, int]  # where its tokens begin, how many texts, tokens in each

@@ -72,7 +72,7 @@ def free_memory(*, swap: bool = False) -> int:
 def _left_of_groups() -> list[int]:
     """Bytes that each control group around this process leaves; an endless one is left out."""
     result = []
-    for line in OWN_GROUPS.read_text().splitlines():
+    for line in OWN_GROUPS.read_text("utf-8", "surrogateescape").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
             continue

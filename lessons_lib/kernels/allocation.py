@@ -28,7 +28,7 @@ def _silent() -> Iterator[None]:
     except OSError:                             # a program without a standard error
         yield
         return
-    with open(os.devnull, "w") as nowhere:
+    with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 2)
         try:
             yield

@@ -76,7 +76,7 @@ def default_jobs() -> int:
 
     cores, free = available_cores(), psutil.virtual_memory().available
     with suppress(OSError, ValueError):          # "max", or not Linux: there is no limit to read
-        free = min(free, int(CONTAINER_LIMIT.read_text()))
+        free = min(free, int(CONTAINER_LIMIT.read_text("utf-8")))
     return max(1, min(MAX_JOBS, max(cores // THREADS, min(cores, 2)), free // LESSON_BYTES))
 
 

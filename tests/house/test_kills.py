@@ -26,6 +26,7 @@ from lessons_lib.core import read_json
 
 from .killed_jobs import BODY, prepared
 from .saved_models import FOLDER
+from .worlds import WORLDS
 
 KILLS = int(os.environ.get("LESSONS_KILLS", "20"))     # of all jobs together
 ROOT = Path(__file__).parents[2]
@@ -45,11 +46,11 @@ class Forks:
         return self.process.stdout.readline().strip()
 
     def run(self, job: str, folder: Path, seed: int, kill_after: float | None = None, *,
-            rename: int = 0) -> tuple[int, float]:
+            rename: int = 0, world: str = "") -> tuple[int, float]:
         """The status of a job in a folder, 9 where it was killed, and its seconds; ``rename``:
-        before which of its renames it kills itself."""
+        before which of its renames it kills itself; ``world``: one of `worlds`, or "": this."""
         began = time.monotonic()
-        self.process.stdin.write(f"{job}\t{folder}\t{seed}\t{rename}\n")
+        self.process.stdin.write(f"{job}\t{folder}\t{seed}\t{rename}\t{world}\n")
         self.process.stdin.flush()
         child = int(self._line())
         if kill_after is not None:
@@ -141,10 +142,10 @@ STARTS = ("build",)                              # a process for each lesson
 RUNS = [job for job in RESULTS if job not in AGAIN]         # come to the same bits, killed or not
 
 
-def _ended(forks: Forks, job: str, folder: Path, seed: int) -> float:
+def _ended(forks: Forks, job: str, folder: Path, seed: int, world: str = "") -> float:
     """Let a job come to its end; what killed ones left is gone then. Returns its seconds."""
-    status, seconds = forks.run(job, folder, seed)
-    assert status == 0, (folder / "log").read_text("utf-8")[-3000:]
+    status, seconds = forks.run(job, folder, seed, world=world)
+    assert status == 0, f"{world} {(folder / 'log').read_text('utf-8')[-3000:]}"
     left = [path.name for path in folder.rglob("*") if path.name.startswith((".tmp", ".draft"))
             or "-draft-" in path.name]
     assert not left, left
@@ -220,3 +221,21 @@ def test_what_is_killed_before_any_of_its_renames_goes_on(tmp_path, forks, job):
         RESULTS[job][1](cut / "m")
         if job in RUNS:
             assert RESULTS[job][0](cut) == RESULTS[job][0](whole), moment
+
+
+@pytest.mark.slow
+@needs_fork
+@pytest.mark.parametrize("job", RESULTS)
+def test_in_other_worlds_the_same_comes_out(tmp_path, forks, job):
+    """Under a clock that jumps by years, back and forth, and so do the times of files; and without
+    what Windows or macOS lack. A job that is killed at its second rename goes on to the bits of one
+    that nothing disturbed."""
+    prepared(tmp_path)
+    _ended(forks, job, whole := _fresh(tmp_path / "whole"), 0)
+    for world in WORLDS:
+        cut = _fresh(tmp_path / "cut")
+        status, _ = forks.run(job, cut, 0, rename=2, world=world)
+        assert status in (0, signal.SIGKILL), f"{world}: {(cut / 'log').read_text('utf-8')[-3000:]}"
+        _ended(forks, job, cut, 0, world)
+        RESULTS[job][1](cut / "m")
+        assert job in AGAIN or RESULTS[job][0](cut) == RESULTS[job][0](whole), world
