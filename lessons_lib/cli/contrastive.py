@@ -226,7 +226,8 @@ def _said(trainer: Any, out: Path, dev: str, seconds: float) -> str:
     kind = type(trainer).__name__
     on = "" if dev in ("none", "course-sts") or Path(dev).exists() else f" --on {dev}"
     return (f"{out}: {trainer.n_steps_:,} steps{score}, {seconds:.0f} s\n{_against(trainer)}"
-            f"Measure: lessons evaluate {out}{on}\nUse: ll.contextual.load_encoder({str(out)!r}), or with its history "
+            f"Measure: lessons evaluate {out}{on}\nUse: "
+            f"ll.contextual.load_encoder({str(out)!r}), or with its history "
             f"ll.contrastive.{kind}.load({str(out)!r})")
 
 

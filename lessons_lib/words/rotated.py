@@ -14,19 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 import torch.distributed as processes
-from torch import Tensor
 
 from ..core import TrainingDiverged, generator, track
 from ..core.compiled import compiled
 from ..core.run import LARGEST, Run
 from ..kernels import WindowState
 from ..kernels.window_update.state import Settings
-from ..kernels.window_update.windows import drawn_windows
+from ..kernels.window_update.windows import Windows, drawn_windows
 from .encoded_corpus import EncodedCorpus, encode_corpus
 from .window_method import random_rows
 from .word2vec import Word2Vec
 
-__all__ = ["learn_pairs", "train_rotated"]
+__all__ = ["Pairs", "learn_pairs", "train_rotated"]
 
 # of all processes together, between two exchanges: so many, or as many as there are words. A part
 # is learned block by block, so longer ones would put off the last block for long; shorter ones
@@ -35,22 +34,27 @@ LEAST_TOKENS = 2_000
 
 
 class Pairs(NamedTuple):
-    """Rows of a context and of an output with what this should say, 1 or 0, and learning rates."""
+    """Words of a context and rows of an output with what this should say, 1 or 0, and learning
+    rates; int32 and float32."""
 
-    contexts: Tensor
-    rows: Tensor
-    labels: Tensor
-    rates: Tensor
+    contexts: np.ndarray
+    rows: np.ndarray
+    labels: np.ndarray
+    rates: np.ndarray
 
 
 @compiled(reorder=True)
-def learn_pairs(inputs: np.ndarray, outputs: np.ndarray, contexts: np.ndarray, rows: np.ndarray,
-                labels: np.ndarray, rates: np.ndarray) -> float:
-    """One step for each pair, in order: o += lr (y - σ(o·c)) c and c += lr (y - σ(o·c)) o. Returns
-    the sum of -log p."""
+def learn_pairs(inputs: np.ndarray, outputs: np.ndarray, pairs: tuple[np.ndarray, ...], group: int,
+                size: int) -> float:
+    """One step for each pair whose output is in the group, in order: o += lr (y - σ(o·c)) c and
+    c += lr (y - σ(o·c)) o. Returns the sum of -log p. Of ``size`` groups, word w of a group is its
+    row w // size."""
+    contexts, rows, labels, rates = pairs
     loss = 0.0
     for i in range(contexts.size):
-        c, o, total = inputs[contexts[i]], outputs[rows[i]], np.float32(0)
+        if rows[i] % size != group:
+            continue
+        c, o, total = inputs[contexts[i] // size], outputs[rows[i] // size], np.float32(0)
         for j in range(c.size):
             total += c[j] * o[j]
         towards = total if labels[i] > 0 else -total
@@ -61,6 +65,30 @@ def learn_pairs(inputs: np.ndarray, outputs: np.ndarray, contexts: np.ndarray, r
             c[j] += gain * o[j]
             o[j] += gain * before
     return loss
+
+
+@compiled
+def _spread(contexts: np.ndarray, bounds: np.ndarray, rows: np.ndarray, labels: np.ndarray,
+            begins: np.ndarray, ends: np.ndarray, rates: np.ndarray, size: int) -> tuple:
+    """All pairs of some windows by the group of the context, in order within it: how many each
+    group has, contexts, rows, labels and rates."""
+    amounts = np.zeros(size, np.int64)
+    for i in range(begins.size):
+        for j in range(bounds[i], bounds[i + 1]):
+            amounts[contexts[j] % size] += ends[i] - begins[i]
+    total = amounts.sum()
+    pairs = (np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total, np.float32),
+             np.empty(total, np.float32))
+    place = np.cumsum(amounts) - amounts
+    for i in range(begins.size):
+        for j in range(bounds[i], bounds[i + 1]):
+            group = contexts[j] % size
+            for k in range(begins[i], ends[i]):
+                at = place[group]
+                pairs[0][at], pairs[1][at] = contexts[j], rows[k]
+                pairs[2][at], pairs[3][at] = labels[k], rates[i]
+                place[group] += 1
+    return amounts, pairs
 
 
 def train_rotated(model: Word2Vec, corpus: Any) -> Word2Vec:
@@ -111,8 +139,8 @@ def train_rotated(model: Word2Vec, corpus: Any) -> Word2Vec:
                              show=model.progress and own.rank == 0, unit=" parts"):
         rates = tuple(max(run.rate * (1 - done / model.epochs), run.rate * model.least_rate)
                       for done in (epoch, epoch + 1))
-        pairs, amount = _pairs(model, state, (cuts[part], cuts[part + 1]), rates, epoch, own)
-        loss, amount, largest = own.round_trip(own.share(pairs), amount)
+        drawn = _drawn(model, state, (cuts[part], cuts[part + 1]), rates, epoch, own)
+        loss, amount, largest = own.round_trip(own.share(drawn), len(drawn.contexts))
         if not largest < LARGEST or not np.isfinite(loss):
             raise TrainingDiverged(f"training diverged in epoch {epoch + 1}: a number reached "
                                    f"{largest:g}. Use a smaller rate: "
@@ -124,25 +152,15 @@ def train_rotated(model: Word2Vec, corpus: Any) -> Word2Vec:
     return model
 
 
-def _pairs(model: Word2Vec, state: WindowState, pieces: tuple[int, int],
-           rates: tuple[float, float], epoch: int, own: _Own) -> tuple[Pairs, int]:
-    """Every pair of the windows in this process's share of some text, in order, and how many
-    contexts these have."""
+def _drawn(model: Word2Vec, state: WindowState, pieces: tuple[int, int],
+           rates: tuple[float, float], epoch: int, own: _Own) -> Windows:
+    """The windows of this process's share of some text."""
     first, last = (pieces[0] + (pieces[1] - pieces[0]) * (own.rank + more) // own.size
                    for more in (0, 1))
     seed = int(generator(model.seed).integers(1 << 62))
     how = Settings(False, model._tree, model.window, 0 if model._tree else model.negatives, rates,
                    False, 0, seed, epoch, (first, last), 1, True)
-    drawn = drawn_windows(state, how, (first, last))
-    contexts = drawn.context_bounds.diff()                   # per window, and so are outputs
-    outputs = drawn.row_ends - drawn.row_begins
-    window = torch.repeat_interleave(contexts * outputs)
-    begins = (contexts * outputs).cumsum(0) - contexts * outputs
-    within = torch.arange(len(window)) - begins[window]
-    context = drawn.context_bounds[window] + within // outputs[window]
-    row = drawn.row_begins[window] + within % outputs[window]
-    return Pairs(drawn.contexts[context], drawn.rows[row], drawn.labels[row],
-                 drawn.rates[window]), len(drawn.contexts)
+    return drawn_windows(state, how, (first, last))
 
 
 class _Own:
@@ -162,30 +180,26 @@ class _Own:
         inputs[: len(whole[rank::size])] = whole[rank::size]
         return cls(rank, size, inputs, np.zeros_like(inputs))
 
-    def share(self, pairs: Pairs) -> Pairs:
+    def share(self, drawn: Windows) -> Pairs:
         """The pairs of all processes whose contexts are this one's, first those of process 0."""
-        group = (pairs.contexts % self.size).long()
-        order = torch.argsort(group, stable=True)
-        given = torch.bincount(group, minlength=self.size)
+        amounts, pairs = _spread(*(x.numpy() for x in drawn[:-1]), self.size)
+        given = torch.from_numpy(amounts)
         taken = torch.empty_like(given)
         processes.all_to_all_single(taken, given)
         result = []
-        for values in pairs:
+        for values in map(torch.from_numpy, pairs):
             received = torch.empty(int(taken.sum()), dtype=values.dtype)
-            processes.all_to_all_single(received, values[order].contiguous(), taken.tolist(),
-                                        given.tolist())
-            result.append(received)
+            processes.all_to_all_single(received, values, taken.tolist(), given.tolist())
+            result.append(received.numpy())
         return Pairs(*result)
 
     def round_trip(self, pairs: Pairs, amount: int) -> tuple[float, int, float]:
         """Learn the pairs, group of outputs by group, which come by and go on. Returns the sum of
         losses and of ``amount`` over all processes, and the largest number."""
-        loss, group = 0.0, (pairs.rows % self.size).long()
+        loss = 0.0
         for turn in range(self.size):
-            block = torch.nonzero(group == (self.rank + turn) % self.size).squeeze(1)
-            contexts, rows, labels, rates = (x[block].numpy() for x in pairs)
-            loss += learn_pairs(self.inputs, self.outputs, contexts // self.size,
-                                rows // self.size, labels, rates)
+            loss += learn_pairs(self.inputs, self.outputs, tuple(pairs),
+                                (self.rank + turn) % self.size, self.size)
             self._pass_on()
         total = torch.tensor([loss, amount], dtype=torch.float64)
         largest = torch.tensor(max(abs(float(end)) for x in (self.inputs, self.outputs)

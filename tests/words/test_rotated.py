@@ -95,13 +95,14 @@ def in_blocks(n_groups, tree):
         pairs = [(c, o, y, rates[i]) for i in range(marks[0], marks[-1])
                  for c in listed[i].contexts
                  for o, y in zip(listed[i].outputs, listed[i].labels, strict=True)]
-        contexts, rows, labels, each = (np.array(column) for column in zip(*pairs, strict=True))
+        contexts, rows, labels, each = (
+            np.array(column, kind) for column, kind in
+            zip(zip(*pairs, strict=True), ("i4", "i4", "f4", "f4"), strict=True))
         for turn in range(n_groups):
             for rank in range(n_groups):
                 group = (rank + turn) % n_groups
                 block = (contexts % n_groups == rank) & (rows % n_groups == group)
-                learn_pairs(a, b, contexts[block].astype(np.int32), rows[block].astype(np.int32),
-                            labels[block].astype(np.float32), each[block])
+                learn_pairs(a, b, tuple(x[block] for x in (contexts, rows, labels, each)), 0, 1)
     return a, b[: n - tree]
 
 
@@ -159,7 +160,7 @@ def test_a_pair_is_one_step_of_gradient_descent():
         loss -= np.log(p if label else 1 - p)
         gain = rate * (label - p)
         x[c], y[o] = x[c] + gain * y[o], y[o] + gain * x[c]
-    assert learn_pairs(a, b, contexts, rows, labels, rates) == pytest.approx(loss, rel=1e-5)
+    assert learn_pairs(a, b, (contexts, rows, labels, rates), 0, 1) == pytest.approx(loss, rel=1e-5)
     np.testing.assert_allclose(a, x, rtol=1e-5)
     np.testing.assert_allclose(b, y, rtol=1e-5)
 
