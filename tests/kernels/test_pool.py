@@ -111,6 +111,15 @@ def test_a_vector_of_zeros_has_no_direction_and_passes_no_gradient_on(backend):
     torch.testing.assert_close(hidden.grad, torch.tensor(expected, dtype=torch.float64), **close)
 
 
+@pytest.mark.parametrize("length", [1, 4])
+def test_the_places_of_maxima_are_those_of_tokens_and_0_where_no_token_is_real(length):
+    hidden = torch.arange(2.0 * length * 2).reshape(2, length, 2)      # the last is the largest
+    mask = torch.ones(2, length, dtype=torch.bool)
+    mask[1] = False
+    _, _, places = reference.pool(hidden, mask, None, largest=True, normalize=False, winners=True)
+    assert places.tolist() == [[length - 1] * 2, [0, 0]]
+
+
 @pytest.mark.parametrize("how", POOLINGS)
 @pytest.mark.parametrize("normalize", [False, True])
 def test_the_gradients_are_the_derivatives_of_the_formulas(how, normalize):
