@@ -186,7 +186,7 @@ FILES = {
     "JSON nested a million times": (lambda path: path.write_bytes(b'{"cells": ' + b"[" * 10**6),
                                     "no JSON"),
     "metadata nested deeper than Python goes": (lambda path: path.write_bytes(
-        b'{"cells": [], "metadata": ' + b'{"a": ' * 5000 + b"1" + b"}" * 5001), "no JSON"),
+        b'{"cells": [], "metadata": ' + b'{"a": ' * 200_000 + b"1" + b"}" * 200_001), "no JSON"),
     "ten million cells": (lambda path: path.write_bytes(
         b'{"cells": [' + b"{}," * 5_000_000 + b"{}]}"), "at most 2000 cells"),
     "a link to the notebook of another": (
