@@ -29,6 +29,7 @@ def test_all_right_gets_all_points(hand_in, graded, right):
     assert points(rows, "anna") == [1, 1, 1]
     assert {rows["anna", name].remark for name in EXERCISES} == {"correct"}
     assert rows["anna", "open question 1"].points is None
+    assert {rows["anna", name].possible for name in (*EXERCISES, "open question 1")} == {1.0}
     assert rows["anna", "open question 1"].remark == "not answered"
     assert rows["anna", "open question 1"].answer == ""
 
@@ -304,6 +305,11 @@ def chosen(assignment) -> tuple[list[str], list[str]]:
     return [path.name for *_, path in jobs], [row.remark for row in rows]
 
 
+def test_a_single_file_is_graded_without_a_word_about_it(assignment, hand_in):
+    hand_in("kim")
+    assert chosen(assignment) == (["kim.ipynb"], [])
+
+
 def test_of_several_files_for_one_lesson_the_newest_with_the_most_attempts_counts_and_it_is_said(
         assignment, hand_in, right):
     folder = assignment.folder / "submissions" / "kim"
@@ -351,6 +357,7 @@ def test_files_that_cannot_be_used_are_named_with_the_reason(assignment, hand_in
                 "kim/bad.ipynb": "cannot be read: it is no JSON (JSONDecodeError)",
                 "kim/other.ipynb": "is a notebook for no lesson of this assignment"
             }
+    assert {row.possible for row in rows.values() if not row.lesson} == {0.0}
 
 
 def test_rows_come_in_the_order_of_the_lessons(tmp_path, confined):
