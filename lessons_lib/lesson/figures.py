@@ -59,7 +59,7 @@ def figure_bundle(fig: Any, *, id: str, alt: str,
                         "plotly figure")
     svg = svg_text(drawn, alt, salt=id) if count_marks(drawn) <= MAX_MARKS else ""
     parts: dict[str, Any] = {SVG: svg} if 0 < len(svg.encode()) <= MAX_BYTES else {}
-    png = png_bytes(drawn)
+    png = png_bytes(drawn, fallback=bool(parts))
     if is_plotly(fig):
         data = {PLOTLY: json.loads(fig.to_json()),
                 SVG: parts.get(SVG) or _svg_around(png, drawn, alt)}

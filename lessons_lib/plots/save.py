@@ -160,7 +160,7 @@ def _with_one_style(run: re.Match[str]) -> str:
     return f'<g style="{styles[0]}">{STYLE.sub("", run[0])}</g>'
 
 
-def png_bytes(fig: Figure) -> bytes:
+def png_bytes(fig: Figure, *, fallback: bool = False) -> bytes:
     """Write a figure as PNG with a palette of 48 colours, or 255 where 48 would show.
 
     It is twice as fine as a page, for screens that are; less so where it would pass 100 kB.
@@ -168,13 +168,15 @@ def png_bytes(fig: Figure) -> bytes:
     Parameters
     ----------
     fig : matplotlib.figure.Figure
+    fallback : bool, default False
+        It stands beside an SVG, which most pages show: half as many bytes will do.
 
     Returns
     -------
     bytes
         No date inside.
     """
-    for dpi in PNG_DPI:
+    for dpi in PNG_DPI[fallback:]:
         content = _few_colours(quick_png(fig, dpi=dpi))
         if len(content) <= MAX_BYTES:
             break

@@ -28,8 +28,8 @@ def test_a_figure_is_shown_as_svg_with_a_label_and_as_png_and_kept(lesson, displ
     assert f'role="img" aria-label="{ALT}"' in data["image/svg+xml"]
     assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
     assert data["text/plain"] == ALT
-    size = {"width": 384, "height": 288}         # in the page; the PNG itself is twice as fine
-    assert Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).size == (768, 576)
+    size = {"width": 384, "height": 288}         # in the page; the PNG itself is finer
+    assert Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).size == (576, 432)
     described = {"image/svg+xml": {"alt": ALT}, "image/png": {"alt": ALT} | size}
     assert keywords == {"raw": True, "metadata": described}
     assert {p.name for p in (output_folder() / "figures").iterdir()} == {"rising.svg"}
@@ -44,6 +44,7 @@ def test_more_than_2000_marks_are_shown_as_png_alone():
     assert "image/svg+xml" in figure_bundle(line(2000), id="many", alt=ALT)[0]
     many = figure_bundle(line(2001), id="many", alt=ALT)[0]
     assert set(many) == {"image/png", "text/plain"}
+    assert Image.open(io.BytesIO(base64.b64decode(many["image/png"]))).size == (768, 576)
 
 
 def test_alt_text_is_escaped_in_the_svg():
