@@ -134,7 +134,7 @@ def test_long_texts_are_cut():
 
 @pytest.mark.parametrize(("text", "cell"), [
     ("\x9b=1", "' =1"), ("\rno formula", "' no formula"), ("\tno formula", "'\tno formula"),
-    ("\nno formula", "'\nno formula"), ("no\tformula", "no\tformula")])
+    ("\nno formula", "'\nno formula"), ("no\tformula", "no\tformula"), (";=1", ";'=1")])
 def test_what_is_a_formula_before_or_after_cleaning_stays_text(text, cell):
     assert cell_text(text) == cell
     assert cell_text(" " * 5000 + "=1") == "'" + " " * 5000         # it begins behind the cut
