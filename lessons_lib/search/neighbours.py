@@ -156,8 +156,18 @@ class ExactNeighbours(_Neighbours):
         return cosines.astype(np.float32), rows
 
     def ranked(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """`search` for unit vectors, float32, that are few enough to be scored at once; the cosines
-        are float64, by which rows of several shards can be put in one order.
+        """`search` in float64, by which rows of several shards can be put in one order.
+
+        Parameters
+        ----------
+        queries : (m, dim) float32
+            Of norm 1, few enough to be scored at once.
+        k : int in [1, n]
+
+        Returns
+        -------
+        cosines : (m, k) float64
+        rows : (m, k) int64
         """
         few = len(queries) <= FEW
         scores = _products(queries, self.vectors_) if few else queries @ self.vectors_.T

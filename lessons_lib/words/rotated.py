@@ -152,15 +152,15 @@ def train_rotated(model: Word2Vec, corpus: Any) -> Word2Vec:
     return model
 
 
-def _drawn(model: Word2Vec, state: WindowState, pieces: tuple[int, int],
+def _drawn(model: Word2Vec, state: WindowState, part: tuple[int, int],
            rates: tuple[float, float], epoch: int, own: _Own) -> Windows:
     """The windows of this process's share of some text."""
-    first, last = (pieces[0] + (pieces[1] - pieces[0]) * (own.rank + more) // own.size
+    first, last = (part[0] + (part[1] - part[0]) * (own.rank + more) // own.size
                    for more in (0, 1))
     seed = int(generator(model.seed).integers(1 << 62))
-    how = Settings(False, model._tree, model.window, 0 if model._tree else model.negatives, rates,
-                   False, 0, seed, epoch, (first, last), 1, True)
-    return drawn_windows(state, how, (first, last))
+    settings = Settings(False, model._tree, model.window, 0 if model._tree else model.negatives, rates,
+                        False, 0, seed, epoch, (first, last), 1, True)
+    return drawn_windows(state, settings, (first, last))
 
 
 class _Own:

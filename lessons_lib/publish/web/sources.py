@@ -27,6 +27,7 @@ from .assets import THEME, copy_scripts
 from .concepts import concept_page
 from .outputs import Pictures, is_picture
 from .reference import write_reference
+from .too_small import too_small_page
 
 __all__ = ["SENTENCE_PAGE", "model_folder", "still_notebook", "write_sources"]
 
@@ -136,6 +137,7 @@ def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | N
     write_text(root / "notebooks" / GLOSSARY,
                nbformat.writes(still_notebook(read_notebook(glossary), pictures)))
     write_text(root / "concepts.md", concept_page(cards))
+    write_text(root / "too-small.md", too_small_page())
     measured, gallery = ["leaderboard"], course.root / "figures" / "README.md"
     if gallery.is_file():
         shutil.copytree(gallery.parent, root / "figures")
@@ -152,7 +154,7 @@ def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | N
     parts = [*paragraphs,
              f"## The lessons\n\n{lesson_table(cards, prefix='notebooks/')}",
              _toctree("Lessons", [*(f"notebooks/{card.stem}" for card in cards),
-                                  "notebooks/glossary", "concepts"]),
+                                  "notebooks/glossary", "concepts", "too-small"]),
              _toctree("Measured", measured),
              _toctree("Library", [f"reference/{room}" for room in reference])]
     write_text(root / "index.md", "\n\n".join(parts) + "\n")

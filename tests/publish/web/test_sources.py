@@ -34,8 +34,8 @@ def test_what_sphinx_reads_is_whole_and_needs_no_kernel(tree):
     assert "](01_counting.ipynb#where-words-come-from)" in text and ".md#" not in text
     text = (tree / "index.md").read_text("utf-8")
     assert text.startswith("# Tiny") and "(notebooks/01_counting.ipynb)" in text
-    for page in ("notebooks/00_start_here", "notebooks/glossary", "concepts", "leaderboard",
-                 "figures/README", "reference/core"):
+    for page in ("notebooks/00_start_here", "notebooks/glossary", "concepts", "too-small",
+                 "leaderboard", "figures/README", "reference/core"):
         assert f"\n{page}\n" in text
     assert (tree / "leaderboard.md").read_text("utf-8").endswith(
         "| lesson | encoder | dim | stsb | course-sts |\n|---|---|--:|--:|--:|\n"
