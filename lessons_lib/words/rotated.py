@@ -158,8 +158,9 @@ def _drawn(model: Word2Vec, state: WindowState, part: tuple[int, int],
     first, last = (part[0] + (part[1] - part[0]) * (own.rank + more) // own.size
                    for more in (0, 1))
     seed = int(generator(model.seed).integers(1 << 62))
-    settings = Settings(False, model._tree, model.window, 0 if model._tree else model.negatives, rates,
-                        False, 0, seed, epoch, (first, last), 1, True)
+    negatives = 0 if model._tree else model.negatives
+    settings = Settings(False, model._tree, model.window, negatives, rates, False, 0, seed, epoch,
+                        (first, last), 1, True)
     return drawn_windows(state, settings, (first, last))
 
 
