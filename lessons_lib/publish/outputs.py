@@ -27,6 +27,7 @@ WINDOWS_PATH = re.compile(r"(?<!\w)[A-Za-z]:\\[\w.-]+\\")
 TIME_STAMP = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d[T ]\d\d:\d\d|\b\d\d:\d\d:\d\d\b|"
                         r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d")
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{8,16}\b")
+RAW_DICT = re.compile(r"\{['\"][^'\"]*['\"]: ")
 PROGRESS_BAR = re.compile(r"\d+%\|.*\|")
 
 
@@ -93,6 +94,9 @@ def _cell_findings(cell: Any, number: int) -> Iterator[tuple[str, str]]:
         elif output.output_type == "stream":
             if output.name == "stderr":
                 yield "stderr", "wrote to standard error"
+            if match := RAW_DICT.search(_joined(output.text)):
+                yield "table", (f"prints a dict as it is, {match[0]}…}}; show a table with "
+                                "lesson.table, or say it in words")
             yield from text_findings(_joined(output.text))
         else:
             yield from _data_problems(output)

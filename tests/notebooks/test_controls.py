@@ -18,8 +18,6 @@ COURSE = Course()
 BEFORE = ("from tests.notebooks.controls import moved as _moved, watched as _watched\n"
           "_outputs = _watched()")
 AFTER = "import json as _json\nprint('moved ' + _json.dumps(await _moved(_outputs)))"
-# the letters of the formula above the control; `lesson.explore` takes names in words, too
-SYMBOLS = {"sif_and_usif": "a", "bert_flow": "abcd", "gpu_kernels": "d"}
 STRANGE = "cannot be shown ("                    # what `lesson.try_it` says of an error
 
 
@@ -40,7 +38,7 @@ def controls_of(notebook):
     return [control for control in json.loads(said.removeprefix("moved ")) if control["name"]]
 
 
-def complaints(control, symbols=""):
+def complaints(control):
     """What is wrong with a control, in words."""
     if bad := [step for step in control["steps"]
                if not step["text"] or STRANGE in step["text"] or "Error: " in step["text"]]:
@@ -49,7 +47,7 @@ def complaints(control, symbols=""):
         yield "it changes nothing"
     if not control["back"]:
         yield "it does not come back to what its cell showed"
-    if len(control["name"]) < 3 and control["name"] not in tuple(symbols):
+    if len(control["name"]) < 3:
         yield "its name is no word"
 
 
@@ -63,7 +61,7 @@ def test_every_cell_runs_twice_and_every_control_moves(lesson, monkeypatch):
     found = controls_of(notebook)
     assert found, "a lesson without a control"
     wrong = {f"{control['name']} ({control['kind']}, place {control['box']})": said
-             for control in found if (said := list(complaints(control, SYMBOLS.get(lesson, ""))))}
+             for control in found if (said := list(complaints(control)))}
     assert not wrong
 
 

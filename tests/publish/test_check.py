@@ -185,6 +185,7 @@ OUTPUTS = [
     (said(f"read {BAD_PATH}"), "path", "absolute path"),
     (said("C:\\Users\\me\\x"), "path", "absolute path"),
     (said("at 2026-11-02 10:15"), "timestamp", "2026-11-02 10:15"),
+    (said("{'LSA': 0.61}"), "table", "lesson.table"),
     (said("Mon Nov  2 10:15:03 2026"), "timestamp", "10:15"),
     (shown("text/plain", "<f 0x7f12ab34cd56>"), "address", "memory address"),
     (said(" 50%|#### | 5/10"), "progress bar", "progress bar"),
