@@ -65,6 +65,7 @@ def test_points_that_a_person_wrote_are_kept_and_counted(assignment, rows, separ
     assert with_points(rows, given_points(assignment)) == rows
     lines = table(details)
     lines[6][3:5] = ["1,5", "2"]
+    lines[1][5] = "one, two, three" * 99         # the head says what separates, not the most
     with open(details, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=separator).writerows(lines)
     for _ in range(2):                           # and again

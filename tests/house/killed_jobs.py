@@ -99,9 +99,11 @@ def _encode(folder: Path, seed: int) -> None:
 
 
 def _search(folder: Path, seed: int) -> None:
-    """The index of a folder that gets more texts each time."""
-    _command("search", folder.parent / f"files{seed % 3}", "sea", "--encoder", FOLDER / "encoder",
-             "--index", folder / "m")
+    """The index of a folder that has other texts each time."""
+    files = folder.with_name(f"{folder.name}-files")
+    shutil.rmtree(files, ignore_errors=True)
+    shutil.copytree(folder.parent / f"files{seed % 3}", files)
+    _command("search", files, "sea", "--encoder", FOLDER / "encoder", "--index", folder / "m")
 
 
 def _save(folder: Path, seed: int) -> None:
