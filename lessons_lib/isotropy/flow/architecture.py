@@ -24,6 +24,7 @@ MIXINGS: dict[str, Callable[..., Bijection]] = {
     "reversal": lambda dim, rng: Permutation.reversal(dim), "random": Permutation.random,
     "linear": InvertibleLinear.random}
 COUPLINGS = ("additive", "affine", "affine-glow")
+MOST_BLOCKS = 10_000                             # of a level: more would take minutes to make
 BYTES_PER_BLOCK = 1000                           # and more, of the modules themselves
 
 
@@ -35,7 +36,7 @@ class Architecture:
     ----------
     levels : int >= 1, default 2
         After each but the last, half of the columns leave.
-    depth : int >= 1, default 3
+    depth : int in [1, 10,000], default 3
         Blocks of a level.
     width : int >= 1, default 32
         Of the two inner layers of the coupling nets.
@@ -62,8 +63,9 @@ class Architecture:
     rate: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("levels", "depth", "width"):
+        for name in ("levels", "width"):
             check_int(name, getattr(self, name))
+        check_int("depth", self.depth, high=MOST_BLOCKS)
         check_choice("mixing", self.mixing, MIXINGS)
         check_choice("coupling", self.coupling, COUPLINGS)
         check_choice("standardise", self.standardise, ("blocks", "end"))

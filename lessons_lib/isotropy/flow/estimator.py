@@ -22,7 +22,8 @@ from ...core.estimator import SavedEstimator
 from ...core.gradient_run import GradientEstimator, on_threads, weights_of
 from ...core.learned import Array, Learned
 from ...core.parameters import Choice, Flag, Float, Int
-from .architecture import COUPLINGS, KINDS, MIXINGS, Architecture, most_levels
+from .architecture import (COUPLINGS, KINDS, MIXINGS, MOST_BLOCKS, Architecture,
+                           most_levels)
 from .bijection import Composition
 from .table import Order, Unit, check_varies, fingerprint_of, rows_of, unit_of
 from .training import Batches, Training
@@ -74,7 +75,7 @@ class Flow(GradientEstimator, SavedEstimator):
                   "ActNorm, a fixed random order, additive coupling")
     levels = Int(None, "after each but the last, half of the numbers leave; None: 2, or 1 for "
                        "kind='nice' and for less than 3 columns")
-    depth = Int(3, "blocks of a level")
+    depth = Int(3, "blocks of a level", high=MOST_BLOCKS)
     width = Int(32, "of the two inner layers of the coupling nets")
     mixing = Choice(*MIXINGS, default=None, doc="'linear' is learned; None: as the kind has it")
     coupling = Choice(*COUPLINGS, default=None, doc="None: as the kind has it")

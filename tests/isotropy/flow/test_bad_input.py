@@ -108,7 +108,8 @@ def test_what_cannot_be_is_named_with_what_is_allowed(call, error, words):
 # ------------------------------------------------------------------------------ too much
 
 @pytest.mark.parametrize(("settings", "error", "said"), [
-    ({"depth": 10**9}, MemoryError, "Lower depth=1000000000"),
+    ({"depth": 10**9}, ValueError, "depth=1000000000 is out of range; expected int in [1, 10000]"),
+    ({"depth": 10**4, "width": 10**5}, MemoryError, "Lower depth=10000 or width=100000"),
     ({"width": 10**9}, MemoryError, "width=1000000000"),
     ({"epochs": 1e18}, ValueError, "epochs=1e+18"),
     ({"epochs": 1.0, "patience": 10**9}, DataWarning, "patience=1000000000 goes beyond")])
