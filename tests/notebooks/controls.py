@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import importlib
 import io
 import json
 import time
@@ -20,8 +21,7 @@ from PIL import Image, ImageChops
 
 TEXTS = ("", "the", "The cat sleeps.", "玫瑰", "🌹", "zzzz qqqq", "<b>&amp;</b> $x$", "x" * 3000)
 WAIT_SECONDS = 5.0
-FAR, MOST_OTHER = 60, 0.0005                     # of 255 levels of grey; share of the pixels
-COARSE = 10       # points to a side that are one: letters are set a point wider in a finer picture
+FAR, MOST_OTHER = 100, 0.0005                    # of 255 levels of grey; share of the pixels
 
 
 @dataclass
@@ -33,7 +33,11 @@ class Outputs:
 
 
 def watched() -> Outputs:
-    """What is shown from now on."""
+    """What is shown from now on; the PNG beside an SVG as fine as the one that follows a control,
+    since letters of another size move the axes by a point or two.
+    """
+    saving = importlib.import_module("lessons_lib.plots.save")
+    saving.PNG_DPI = saving.PNG_DPI[:1] * len(saving.PNG_DPI)
     outputs, publish = Outputs(), display_functions.publish_display_data
 
     def told(data: Any, metadata: Any = None, *, transient: Any = None, **options: Any) -> None:
@@ -70,14 +74,12 @@ def _pixels(data: dict) -> Image.Image:
 
 
 def _alike(first: dict, later: dict) -> bool:
-    """Whether two outputs show the same, though one PNG has few colours and may be less fine."""
+    """Whether two outputs show the same, though one PNG has few colours."""
     if "image/png" not in first or "image/png" not in later:
         return {**later, **first} == first
     images = _pixels(first), _pixels(later)
-    size = tuple(side // COARSE for side in min(image.size for image in images))
-    coarse = [image.resize(size, Image.Resampling.BOX) for image in images]
-    difference = ImageChops.difference(*coarse).convert("L")
-    other = sum(difference.histogram()[FAR:]) / (size[0] * size[1])
+    difference = ImageChops.difference(*images).convert("L")
+    other = sum(difference.histogram()[FAR:]) / (difference.width * difference.height)
     return first["text/plain"] == later["text/plain"] and other < MOST_OTHER
 
 
