@@ -1,7 +1,7 @@
 """Texts encoded, and neighbours found, by the workers of a Dask client, each on shards of its own.
 
 The best k of all shards are among the best k of each, so two lists of k are merged into one, and no
-worker sees the vectors of another. Taught in ``17_search``.
+worker sees the vectors of another. Used where one machine is too small.
 """
 
 from __future__ import annotations

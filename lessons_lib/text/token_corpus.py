@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import closing
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, Any, Self
@@ -258,7 +259,8 @@ class CollectedIds:
             folder = checked_path(folder, "folder")
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-            self._files = [tempfile.TemporaryFile(dir=folder, prefix=".tmp-") for _ in range(2)]  # noqa: SIM115
+            nameless = partial(tempfile.TemporaryFile, dir=folder, prefix=".tmp-")
+            self._files = [nameless(), nameless()]
         self._add(np.empty(0, np.int32), np.zeros(1, np.int64))
 
     def append(self, ids: np.ndarray, ends: np.ndarray, long: tuple[int, int]) -> None:

@@ -4,7 +4,7 @@ A document's mixture depends on the topics and on its own words alone, so each s
 travels with the rows of the topics that it needs, and comes back with what the M step counts from.
 These are fewer numbers than the sums over a shard (words times topics) where a step sees few
 documents, and added up in one place and order they give the topics of one machine, to the last
-bit. Taught in lesson ``03_topic_models``.
+bit. Used where one machine is too small.
 """
 
 from __future__ import annotations

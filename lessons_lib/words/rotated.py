@@ -4,7 +4,8 @@ A pair of a context and an output word moves one row of each matrix. Process p k
 group p; the outputs of group (p + r) mod K are with it in round r and then go to its neighbour. So
 every row is in one place at a time, every pair of the text is learned once, by the newest rows, and
 nothing is ever averaged: copies that learn apart and are averaged, Spark's way, learn the less the
-more of them there are (spark#37967). Taught in lesson ``04_word2vec``.
+more of them there are (spark#37967). Used by ``torchrun``, see the command
+``train word2vec``; word2vec itself is taught in lesson ``04_word2vec``.
 """
 
 from __future__ import annotations
