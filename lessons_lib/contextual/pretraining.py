@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..core import (asked_to_stop, atomic_open, available_cores, check_choice, check_float,
-                    check_kind, check_memory, checked_path, existing_path, fingerprint, read_json,
-                    save_model, sha256, shown, torch_device)
+from ..core import (DamagedFile, asked_to_stop, atomic_open, available_cores, check_choice,
+                    check_float, check_kind, check_memory, checked_path, existing_path,
+                    fingerprint, read_json, save_model, sha256, shown, torch_device)
 from ..core.gradient_run import newest_state
+from .film import load_film
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
 from .ranks import joined
@@ -79,7 +80,8 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
     recipe : Recipe or {"smoke", "laptop", "gpu"}
     start : str or path, optional
         Folder of a LessonBERT with the same tokens and sizes whose weights the run begins with,
-        instead of random ones: to read more, or another kind of text. The optimizer begins anew.
+        instead of random ones: to read more, or another kind of text. The optimizer begins anew;
+        curve and film go on where it read the same text.
     resume : bool, default False
         Go on with the run in the folder; its recipe must be the same, but may read more ``tokens``.
     device : {"auto", "cpu", "cuda"}
@@ -152,9 +154,25 @@ def _begin_with(training: Training, folder: Path) -> dict[str, Any]:
                          f"{ours}; give the recipe its sizes")
     training.model.load_state_dict(model.state_dict())
     card = read_json(folder / "card.json") if (folder / "card.json").is_file() else {}
-    before = card.get("data", {}).get("start", {}).get("tokens", 0)
-    return {"name": folder.name, "tokens": before + card.get("tokens", 0),
-            "weights": sha256(folder / "model.safetensors")}
+    training.record.before = card.get("tokens", 0)
+    _tell_what_was_before(training, folder, card)
+    told = {name: card[name] for name in ("tokens", "seconds", "recipe") if name in card}
+    told |= {name: card["data"][name] for name in ("start",) if name in card.get("data", {})}
+    return {"name": folder.name, "weights": sha256(folder / "model.safetensors")} | told
+
+
+def _tell_what_was_before(training: Training, folder: Path, card: dict[str, Any]) -> None:
+    """Begin curve, moments and film of a training with those of the model in a folder, if it read
+    the same text.
+    """
+    try:
+        film = load_film(folder)
+    except DamagedFile:                            # a model is handed on without one
+        return
+    subwords = [training.tokenizer.pieces[i] for i in training.sampled]
+    if film.pieces == subwords and np.array_equal(film.counts, training.counts[training.sampled]):
+        training.record.curve, training.record.seen = card["loss"], card["moments"]
+        training.frames = list(film.frames)
 
 
 def check_start(folder: Path, *, resume: bool = False, device: str = "auto",
@@ -286,7 +304,7 @@ def _card(training: Training, data: dict[str, Any]) -> dict[str, Any]:
             "vocabulary": len(training.tokenizer),
             "parameters": sum(p.numel() for p in training.model.parameters()),
             "steps": record.step, "steps planned": recipe.steps,
-            "tokens": record.step * recipe.tokens_per_step, "seconds": round(record.seconds),
+            "tokens": training.tokens, "seconds": round(record.seconds),
             "device": device, "processes": training.ranks.size,
             "python": platform.python_version(),
             "versions": {name: metadata.version(name) for name in ("torch", "tokenizers", "numpy")},

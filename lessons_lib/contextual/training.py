@@ -46,10 +46,11 @@ class Batch:
 
 @dataclass
 class Record(gradient_run.Record):
-    """What was noted on the way: seconds of work, points of the curve, what was seen at the
-    moments.
+    """What was noted on the way: tokens read before by the model that the run began with, seconds
+    of work, points of the curve, what was seen at the moments.
     """
 
+    before: int = 0
     seconds: float = 0.0
     curve: list[list[float]] = field(default_factory=list)
     seen: list[dict[str, Any]] = field(default_factory=list)
@@ -158,18 +159,23 @@ class Training(gradient_run.GradientRun):
                 loss = loss + part.detach()
         return loss
 
+    @property
+    def tokens(self) -> int:
+        """Places read so far, also by the model that the run began with."""
+        return self.record.before + self.record.step * self.recipe.tokens_per_step
+
     def due(self) -> bool:
         """Whether something is to be noted after the steps done so far."""
         return self.record.step % self.every == 0 or self.record.step in self._kept_at
 
     def note(self) -> None:
         """Add a point to the curve, and look at word table and held-out rows at the moments."""
-        record, tokens = self.record, self.record.step * self.recipe.tokens_per_step
+        record, tokens = self.record, self.tokens
         if record.steps_in_loss:
             self.check()
             record.curve.append([tokens, round(self.mean_loss(), 4)])
             self.begin_line()
-        seen = bool(record.seen) and record.seen[-1]["step"] == record.step
+        seen = bool(record.seen) and record.seen[-1]["tokens"] == tokens
         if record.step in moments(self.steps) and not seen:
             table = self.model.bert.embeddings.word_embeddings.weight.detach().cpu().numpy()
             record.seen.append({"step": record.step, "tokens": tokens} | self.measure()

@@ -16,7 +16,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from lessons_lib.contextual import Recipe, WordPiece, pretrain, pretraining, training
+from lessons_lib.contextual import (Recipe, WordPiece, prepare_tokens, pretrain, pretraining,
+                                    training)
+from lessons_lib.contextual.film import load_film
 from lessons_lib.contextual.ranks import Ranks
 from lessons_lib.contextual.saved_bert import load_bert, save_bert
 from lessons_lib.core import PROJECT, BackendUnavailable, DataWarning, TrainingDiverged
@@ -140,16 +142,31 @@ def test_a_run_begins_with_the_weights_of_another_and_goes_on_without_them(
     assert all(torch.equal(a, b) for a, b in zip(begun.model.state_dict().values(),
                                                  saved.state_dict().values(), strict=True))
     whole = run(stream, tmp_path / "whole", more, start=tmp_path / "first")
-    assert whole.card["moments"][0]["held_out_loss"] == pytest.approx(
-        first.card["held_out_loss"], abs=0.02)          # the masks are those of another seed
-    assert whole.card["data"]["start"]["tokens"] == first.card["tokens"]
+    card, before = whole.card, first.card
+    assert card["data"]["start"]["tokens"] == before["tokens"]
+    assert card["tokens"] == 2 * before["tokens"]
+    for name in ("moments", "loss"):                    # the story goes on where it stood
+        assert card[name][:len(before[name])] == before[name] != card[name]
+    tokens = load_film(tmp_path / "whole").tokens
+    assert (np.diff(tokens) > 0).all() and tokens[-1] == card["tokens"]
+    assert load_film(tmp_path / "whole").figures["held_out_loss"][-1] < before["held_out_loss"]
     assert not equal(whole, run(stream, tmp_path / "anew", more))
     interrupted(monkeypatch, 5, stream, tmp_path / "cut", more, start=tmp_path / "first")
     shutil.rmtree(tmp_path / "first")
     again = run(stream, tmp_path / "cut", more, resume=True)
     assert equal(whole, again) and again.card["data"] == whole.card["data"]
     third = run(stream, tmp_path / "third", more, start=tmp_path / "whole")
-    assert third.card["data"]["start"]["tokens"] == 2 * first.card["tokens"]
+    start = third.card["data"]["start"]
+    assert start["tokens"] == card["tokens"] and start["start"] == card["data"]["start"]
+
+
+def test_the_story_of_another_text_is_not_told_on(stream, texts, pieces, tmp_path, recipe):
+    first = run(stream, tmp_path / "first", recipe)
+    other = prepare_tokens(texts[:-1], pieces, held_out=0.2)
+    card = run(other, tmp_path / "other", recipe, start=tmp_path / "first").card
+    assert card["tokens"] == 2 * first.card["tokens"]
+    assert card["moments"][0]["tokens"] == first.card["tokens"] < card["loss"][0][0]
+    assert len(load_film(tmp_path / "other")) == len(card["moments"])
 
 
 def test_a_model_of_other_tokens_or_sizes_is_no_beginning(stream, tmp_path, recipe, small_bert,
