@@ -3,8 +3,8 @@ the teacher of each lesson.
 
 `assign` writes the notebooks that students fill in, without solutions and without the inputs they
 are graded on. `grade` runs what they hand in, each in a confined process of its own, and writes
-tables. `guide` is the text for the person in front. Used by ``lessons assign``, ``lessons grade``
-and ``lessons guide``.
+tables and a page of feedback for each student. `guide` is the text for the person in front. Used by
+``lessons assign``, ``lessons grade`` and ``lessons guide``.
 
 Threat model
 ------------
@@ -20,7 +20,8 @@ Points. A process of the submission gets inputs and returns plain values; cases,
 judges and the seed stay with the grader, which compares. A print, a patched check or a forged reply
 is one more wrong value. Values come back as numbers, texts, arrays and containers that the grader
 builds anew, so no object of a student takes part in a comparison. Answers learned by heart fail on
-inputs made from the seed.
+inputs made from the seed. The page that a student gets back says of such an input only what kind it
+is, and nothing that an answer wrote about it.
 
 Files. On Linux, Landlock lets a submission read Python and the system, and write into one temporary
 folder; the library, the notebooks, the assignment and homes are shut. That a file exists, its size
@@ -34,9 +35,9 @@ class, and ``lessons grade`` prints it before the first notebook runs. A process
 ended costs its own exercise; the others are graded in a new one.
 
 Hand-ins. Links, pipes and devices are not opened, and a file is read up to 20 MB. Archives are not
-unpacked. Names, remarks and answers are written so that a spreadsheet takes them for text, and
-without control characters. Who a file belongs to is its name or folder: that is as sure as your way
-of collecting.
+unpacked. Names, remarks and answers are written so that a spreadsheet and a browser take them for
+text, and without control characters; names of pages are made of letters that lead nowhere. Who a
+file belongs to is its name or folder: that is as sure as your way of collecting.
 
 The hub. Only listed names come in, each with a password that was drawn for it; salted hashes are
 kept. It listens on this machine, or by HTTPS. With Docker or Kubernetes each student has a
@@ -56,6 +57,7 @@ Tests that attack each part: ``tests/classroom/test_attacks.py``, ``test_runner.
 
 from .assign import assign
 from .assignment import Assignment, read_assignment
+from .feedback import write_feedback
 from .grading import Graded, grade, grade_notebook, longest_grading
 from .guides import Guide, guide, guide_ids
 from .otter import otter_missing, write_otter
@@ -66,4 +68,4 @@ from .tasks import Sheet, Task, judged, open_questions, sheet, tasks_of
 __all__ = ["Assignment", "Graded", "Guide", "Limits", "Sheet", "Task", "assign", "grade",
            "grade_notebook", "guide", "guide_ids", "judged", "longest_grading",
            "missing_protections", "open_questions", "otter_missing", "read_assignment", "sheet",
-           "tasks_of", "write_otter", "write_tables"]
+           "tasks_of", "write_feedback", "write_otter", "write_tables"]

@@ -42,10 +42,11 @@ lesson | put it there |
 where it is installed | whoever uses it |
 
 Grade with `lessons grade {folder}`. It writes `grades.csv` (a row for each student) and
-`details.csv` (a row for each student and exercise). A file `students.txt` beside this one, a
-name in each line, adds those who handed in nothing. Points that you write into the rows of the
-open questions of `details.csv` are counted by the next `lessons grade`. `.gitignore` keeps all
-but `student/` out of a repository.
+`details.csv` (a row for each student and exercise), and `feedback/NAME.html`, a page for each
+student to hand back. A file `students.txt` beside this one, a name in each line, adds those who
+handed in nothing. Points that you write into the rows of the open questions of `details.csv` are
+counted by the next `lessons grade`, which writes the pages anew. `.gitignore` keeps all but
+`student/` out of a repository.
 
 The course is open: its solutions, and what its guides say to the open questions, can be found by
 who looks for them. What is yours alone are the inputs of the grading.

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from ..core import BackendUnavailable, available_cores, check_int, existing_path
-from ..exercises import Exercise, for_lesson, unseen_judge, verdict
+from ..exercises import Exercise, for_lesson, verdict
 from ..exercises.base import NOT_ATTEMPTED
 from ..lesson.course import Course
 from .assignment import Assignment, names_in
+from .partial import CORRECT, Tried
 from .runner import Ended, Limits, Submission, check_protections, remove_left_folders
 from .tasks import OPEN_STUB, student_notebook
 
@@ -57,6 +58,8 @@ class Graded:
         ``correct``, or what is wrong.
     answer : str, default ""
         To an open question, for a person to read.
+    told : str, default ""
+        What the student reads: as the remark, without the inputs that stay unseen.
     """
 
     student: str
@@ -66,6 +69,7 @@ class Graded:
     possible: float
     remark: str
     answer: str = ""
+    told: str = ""
 
 
 def source_of(cell: Mapping[str, Any]) -> str:
@@ -204,21 +208,52 @@ class _Run:
         return self.errors.get(own[-1]) if own else None
 
 
-def _one(run: _Run, exercise: Exercise, variable: str, seed: int) -> str:
-    """What the judge says about one answer of a running submission."""
+def _remarks(run: _Run, exercise: Exercise, variable: str, judge: Any) -> list[str]:
+    """What a judge says of one answer of a running submission, for each of its cases, the smallest
+    first. After a wrong one that took as long as a call may, and after the end of the process, the
+    others are wrong, too.
+    """
     try:
         answer = run.living().answer(variable)
     except (BackendUnavailable, OSError):
         raise                                    # that is the system's fault, and costs no points
     except Exception as error:
-        return f"the answer cannot be read: {error}"
-    remark = verdict(replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)
-    reason = run.stopped(exercise.name, variable) if remark == NOT_ATTEMPTED else None
-    if reason and not reason.startswith("NotImplementedError"):
-        remark = f"the cell stopped: {reason}"
-    # The errors' classes are those of the line to the submission; the text names its own.
-    return re.sub(r"^(your code stopped[^:]*?) with (RuntimeError|Ended): ", r"\1: ",
-                  remark)[:MAX_REMARK_CHARS]
+        return [f"the answer cannot be read: {error}"]
+    remarks = []
+    for one in [judge.on([case]) for case in judge.cases] if hasattr(judge, "on") else [judge]:
+        start = time.monotonic()
+        remark = verdict(replace(exercise, judge=one, fresh=None), answer)
+        reason = run.stopped(exercise.name, variable) if remark == NOT_ATTEMPTED else None
+        if reason and not reason.startswith("NotImplementedError"):
+            remark = f"the cell stopped: {reason}"
+        # The errors' classes are those of the line to the submission; the text names its own.
+        remarks.append(re.sub(r"^(your code stopped[^:]*?) with (RuntimeError|Ended): ", r"\1: ",
+                              remark)[:MAX_REMARK_CHARS])
+        if remark != CORRECT and (not callable(answer) or run.process.ended
+                                  or time.monotonic() - start > run.limits.call):
+            break
+    return remarks
+
+
+def _graded(run: _Run, exercises: Mapping[str, Exercise], variables: Mapping[str, str],
+            seed: int) -> Iterator[tuple[str, float, str, str]]:
+    """Name, points, remark and what the student is told of each exercise.
+
+    All examples come before all inputs that stay unseen: nothing that an answer could have noted of
+    these stands in what is told of those.
+    """
+    shown = {name: _remarks(run, exercises[name], variable, exercises[name].judge)
+             for name, variable in variables.items()}
+    for name, variable in variables.items():
+        exercise, remarks = exercises[name], shown[name]
+        if exercise.fresh is None or (remarks[0] != CORRECT and (
+                len(remarks) == 1 or remarks[0] == NOT_ATTEMPTED)):
+            yield name, float(remarks[0] == CORRECT), remarks[0], remarks[0]
+            continue
+        hidden = exercise.judge.on(exercise.fresh(seed))
+        tried = Tried(exercise, hidden, remarks, _remarks(run, exercise, variable, hidden)
+                      if CORRECT in remarks else [])
+        yield name, tried.points, tried.remark[:MAX_REMARK_CHARS], tried.told
 
 
 def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
@@ -280,9 +315,9 @@ def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path
     exercises, rows = for_lesson(lesson), []
     with _Run(cells, limits or Limits(), {"hidden": [assignment.folder], "weak": weak,
                                           "stop": stop or threading.Event()}) as run:
-        for name, variable in assignment.lessons[lesson]["exercises"].items():
-            remark = _one(run, exercises[name], variable, assignment.seed)
-            rows.append(Graded(student, lesson, name, float(remark == "correct"), 1.0, remark))
+        for name, points, remark, told in _graded(
+                run, exercises, assignment.lessons[lesson]["exercises"], assignment.seed):
+            rows.append(Graded(student, lesson, name, points, 1.0, remark, told=told))
     answers = _open_answers(notebook)
     for number in range(1, assignment.lessons[lesson]["open"] + 1):
         answer = answers.get(number, "")

@@ -30,7 +30,8 @@ RULES = """\
 
 Fill in the answers below and hand in this notebook. Keep the names of functions and variables.
 Each `check` tries your answer on a few examples; functions are graded on these and on others
-that you have not seen. `sheet.hint("name")` nudges.
+that you have not seen, and one that is right on some of those earns a part of its point.
+`sheet.hint("name")` nudges.
 
 Graded answers run without the network, without files, and without the course's library: use
 Python, NumPy, and what you write yourself in this notebook. A cell may take {cell:g} seconds, an

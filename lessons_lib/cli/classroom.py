@@ -56,8 +56,11 @@ def grade(
     memory: Annotated[int, option("MB for each submission")] = 2000,
     seconds: Annotated[float, option("for each submission in all")] = 300.0,
 ) -> None:
-    """Grade what lies in FOLDER/submissions and write grades.csv and details.csv."""
-    from ..classroom import Limits, missing_protections, read_assignment, write_tables
+    """Grade what lies in FOLDER/submissions and write grades.csv, details.csv, and a page for each
+    student to hand back, feedback/NAME.html.
+    """
+    from ..classroom import (Limits, missing_protections, read_assignment, write_feedback,
+                             write_tables)
     from ..classroom import grade as run
     from ..classroom.tables import given_points, printable, totals, with_points
     from ..core import check_float, check_int
@@ -85,6 +88,7 @@ def grade(
                 rows.append(row)
         rows = with_points(rows, given)
         written = write_tables(assignment, rows)
+        pages = write_feedback(assignment, rows)
     except (KeyboardInterrupt, OSError, BackendUnavailable) as error:
         if not rows:
             raise
@@ -109,6 +113,7 @@ def grade(
               "then counts them")
     for path in written:
         print(f"written: {path}")
+    print(f"written: {folder / 'feedback'}, a page for each student to hand back: {len(pages)}")
 
 
 def _by_the_clock(seconds: float) -> str:

@@ -6,7 +6,7 @@ An exercise reads as data: name, question, solution, cases, fresh inputs, wrong 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,10 @@ class CaseJudge:
     def on(self, cases: Iterable[tuple]) -> CaseJudge:
         """The same judge on other cases."""
         return CaseJudge(self.check, tuple(cases))
+
+    def by_chance(self, cases: Iterable[tuple]) -> int:
+        """No constant is right where an answer is right in more than one way."""
+        return 0
 
     def __call__(self, mine: Any) -> str | None:
         if not callable(mine):
@@ -173,6 +177,16 @@ class FaultJudge:
     def on(self, cases: Iterable[Case]) -> FaultJudge:
         """The same judge on other cases."""
         return FaultJudge(self.right.on(cases), self.broken, self.symptom)
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The inputs that an answer is tried on."""
+        return self.right.cases
+
+    def by_chance(self, cases: Sequence[Case]) -> int:
+        """How many of other cases a constant answers, or the code with its fault."""
+        unchanged = sum(self.right.on([case])(self.broken) is None for case in cases)
+        return max(unchanged, self.right.by_chance(cases))
 
     def __call__(self, mine: Any) -> str | None:
         if (text := self.right(mine)) is None:

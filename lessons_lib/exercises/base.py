@@ -15,7 +15,7 @@ import inspect
 import pkgutil
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -128,6 +128,18 @@ class FunctionJudge:
     def on(self, cases: Iterable[Case]) -> FunctionJudge:
         """The same judge on other cases."""
         return judge_function(self.spec, cases, rtol=self.rtol, atol=self.atol)
+
+    def by_chance(self, cases: Sequence[Case]) -> int:
+        """How many of other cases one constant answers: one that is right for a case of this judge,
+        or for two of those.
+        """
+        def answers(asked: Iterable[Case]) -> list[Any]:
+            return [self.spec(*args, **keywords) for args, keywords in map(_arguments, asked)]
+
+        known, wanted = answers(self.cases), answers(cases)
+        right = [sum(difference(constant, answer, rtol=self.rtol, atol=self.atol) is None
+                     for answer in wanted) for constant in [*known, *wanted]]
+        return max([*right[: len(known)], *(n for n in right[len(known) :] if n > 1)], default=0)
 
     def __call__(self, mine: Any) -> str | None:
         if not callable(mine):

@@ -40,7 +40,7 @@ def test_half_right_gets_what_is_right_and_is_told_the_smallest_case(hand_in, gr
     hand_in("ben", overlap_cosine=right["overlap_cosine"], words_needed=unsorted,
             before=["import no_such_package", "%matplotlib inline", "half = 1/2"])
     rows = graded()
-    assert points(rows, "ben") == [1, 0, 0]
+    assert points(rows, "ben") == [1, 0.3, 0]
     assert rows["ben", "words_needed"].remark.startswith("for words_needed([1, 2, 3, 4], 0.7): "
                                                          "expected 2, yours is 4")
     assert rows["ben", "equidistant"].remark == "not attempted yet"

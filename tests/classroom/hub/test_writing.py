@@ -190,8 +190,9 @@ def test_an_assignment_goes_out_comes_back_and_outlives_an_update_by_the_lines_o
     write_hub(hub, folder)
     page = room.writing._page(hub, Path("my class"))
     text = Template((room.writing.FILES / "README.md").read_text("utf-8")).substitute(page)
-    out, back = (next(line for line in text.splitlines() if line.startswith(start))
-                 for start in ("chmod u+w ", "for home "))
+    out, back, feedback = (next(line for line in text.splitlines() if line.startswith(start)
+                                and held in line) for start, held in (
+        ("chmod u+w ", ""), ("for home ", "submissions"), ("for home ", "feedback")))
     for part in ("student", "submissions"):
         (hw1 / part).mkdir(parents=True)
     (hw1 / "student" / "01_one_hot.ipynb").write_text("stubs")
@@ -209,6 +210,13 @@ def test_an_assignment_goes_out_comes_back_and_outlives_an_update_by_the_lines_o
         came = ({path.relative_to(hw1).as_posix(): path.read_text()
                  for path in (hw1 / "submissions").rglob("*") if path.is_file()})
         assert came == {f"submissions/{name}/01_one_hot.ipynb": f"by {name}" for name in new}
+        (hw1 / "feedback").mkdir(exist_ok=True)
+        for name in ("bo-b", "zoe"):              # graded, and without a home
+            (hw1 / "feedback" / f"{name}.html").write_text(f"for {name}")
+        subprocess.run(["sh", "-c", feedback], cwd=tmp_path)
+        pages = list((folder / "homes").rglob("*feedback*"))
+        assert [page.read_text() for page in pages] == ["for bo-b"]
+        assert pages[0] == folder / "homes" / "bo-b" / "lessons" / "hw1-feedback.html"
     room.writing._remove(folder / "course")
 
 
