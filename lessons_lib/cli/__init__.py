@@ -220,8 +220,10 @@ def main() -> int:
     """Run one command; a caller's mistake ends as one line on standard error and status 2."""
     if hasattr(sys.stdout, "reconfigure"):       # a console need not have every letter of a text
         sys.stdout.reconfigure(errors="backslashreplace")
+    # a shell completes what is typed first: `lessons`, also where Python was asked to install it
+    completion = {"--install-completion", "--show-completion"} & set(sys.argv[1:2])
     try:
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name="lessons" if completion else None)
         sys.stdout.flush()
     except BrokenPipeError:                      # who reads has seen enough: `lessons … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
