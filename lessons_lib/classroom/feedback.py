@@ -72,7 +72,7 @@ def _exercise(row: Graded) -> list[str]:
              _sentence(exercise.question), _sentence(row.told or row.remark)]
     if row.remark != CORRECT:
         hints = "".join(f"<li>{_text(hint)}</li>" for hint in exercise.hints)
-        parts.append(f"<ul>{hints}</ul>")
+        parts.append(f"<p>Hints:</p>\n<ul>{hints}</ul>")
     return parts
 
 
