@@ -121,7 +121,7 @@ class GradientRun:
         record, items = self.record, self.items
         for _ in track(range(record.step, self.steps), total=self.steps * items, label=label,
                        show=show, size=lambda step: items, unit=self.unit,
-                       done=record.step * items):
+                       done=record.step * items, loss=self.mean_loss):
             if record.stopped or stop():
                 return
             self.step()

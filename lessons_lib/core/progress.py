@@ -6,6 +6,7 @@ bar would become thousands of lines; there one line is written every 30 seconds.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -16,13 +17,26 @@ T = TypeVar("T")
 LOG_EVERY_SECONDS = 30.0
 
 
+class _Loss:
+    """A loss in the bar, read only when the bar is drawn: on a GPU each reading waits for it."""
+
+    def __init__(self, read: Callable[[], float]):
+        self.read, self.last = read, math.nan
+
+    def __str__(self) -> str:
+        now = self.read()
+        self.last = self.last if math.isnan(now) else now
+        return "" if math.isnan(self.last) else f", loss {self.last:.4g}"
+
+
 def _in_notebook() -> bool:
     shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
     return bool(shell) and "IPKernelApp" in shell.config
 
 
 def track(items: Iterable[T], *, total: int | None = None, label: str = "", show: bool = True,
-          size: Callable[[T], int] | None = None, unit: str = "it", done: int = 0) -> Iterator[T]:
+          size: Callable[[T], int] | None = None, unit: str = "it", done: int = 0,
+          loss: Callable[[], float] | None = None) -> Iterator[T]:
     """Yield items while showing how far along they are.
 
     Parameters
@@ -40,6 +54,9 @@ def track(items: Iterable[T], *, total: int | None = None, label: str = "", show
         Of the total, such as "tokens".
     done : int, default 0
         How much of the total was done before.
+    loss : function, optional
+        The loss to show, NaN where there is none yet; asked when the bar is drawn, twice a second
+        at most.
 
     Returns
     -------
@@ -51,7 +68,9 @@ def track(items: Iterable[T], *, total: int | None = None, label: str = "", show
 
     quiet_log = not (_in_notebook() or sys.stderr.isatty())
     pace = {"mininterval": LOG_EVERY_SECONDS, "maxinterval": LOG_EVERY_SECONDS, "ascii": True
-            } if quiet_log else {}
+            } if quiet_log else {"mininterval": 0.5} if loss else {}
+    if loss is not None:
+        pace["postfix"] = _Loss(loss)              # tqdm takes any object, and asks for its text
     bar = tqdm(items if size is None else None, total=total, desc=label, leave=False,
                dynamic_ncols=not quiet_log, unit=unit, unit_scale=size is not None, initial=done,
                **pace)

@@ -48,6 +48,13 @@ class Run:
         """Whole epochs of this and all former runs."""
         return self.before + self.epoch
 
+    @property
+    def latest_loss(self) -> float:
+        """The mean loss of this epoch so far, else of the last one; NaN where none was noted."""
+        if self.pairs:
+            return self.loss / self.pairs
+        return self.history[-1] if self.history else float("nan")
+
     def another(self, rate: float, text: str) -> Self:
         """A further run of the same model, on other data."""
         return type(self)(rate, text, before=self.epochs_done, history=self.history)
@@ -121,7 +128,7 @@ def run_through(model: Any, parts: Sequence[Any], learn: Callable[[Run, Any], tu
     spare = [tensor.clone() for tensor in tensors]
     try:
         for part in track(left, total=per_epoch * epochs, label=model.name, show=model.progress,
-                          unit=unit, size=size, done=done):
+                          unit=unit, size=size, done=done, loss=lambda: model._run.latest_loss):
             _do_part(model, part, learn, tensors, spare, numbers or tensors, usual_rate)
             if model._run.part == len(parts):
                 model._run = model._run.after_epoch()

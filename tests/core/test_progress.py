@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import tqdm.auto
 
 from lessons_lib.core import track
@@ -24,3 +26,26 @@ def test_a_bar_of_sizes_grows_by_the_size_of_each_item_that_is_done(monkeypatch)
     for item in track(["ab", "cde"], total=9, size=len, unit=" letters", done=4):
         assert item == ["ab", "cde"][len(seen)]
     assert seen == [(4, 2, 9, " letters"), (6, 3, 9, " letters")]
+
+
+def test_the_loss_is_read_when_the_bar_is_drawn_and_stays_where_there_is_none(monkeypatch):
+    drawn, read, real = [], [], tqdm.auto.tqdm
+
+    class Watched(real):
+        def update(self, n=1):
+            drawn.append(str(self))
+            return super().update(n)
+
+    def loss() -> float:
+        read.append(None)
+        return losses[len(drawn)]
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Watched)
+    losses = [math.nan, 0.25, math.nan, math.nan]
+    for item in track(["ab", "cde", "f"], total=6, size=len, loss=loss):
+        assert item
+    assert ["loss 0.25" in line for line in drawn] == [False, True, True]
+    assert "loss" not in drawn[0]
+    read.clear()
+    assert len(list(track(range(1000), size=lambda item: 1, total=1000, loss=loss, show=False))
+               ) == 1000 and not read
