@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,44 @@ import pytest
 from lessons_lib.core import PROJECT
 
 README = (PROJECT / "README.md").read_text("utf-8")
+TABLE = README.split("| you want to | run |\n")[1].split("\n\n")[0].splitlines()[1:]
+
+# The commands of that table: what is added to run them at their smallest in a clone, on a file
+# texts.txt and a folder FOLDER; or that they print the line that installs an extra set; or why
+# they are run elsewhere.
+SMALL = ["--dim", "8", "--epochs", "1", "--min-count", "1"]
+STEPS = ["--scale", "smoke", "--steps", "2", "--out"]
+RUN = {
+    "doctor": [], "data list": [], "evaluate TF-IDF --on course-sts": [],
+    "evaluate course-vectors": [], "train word2vec texts.txt --out vectors": SMALL,
+    "train lda": ["texts.txt", "--out", "topics", "--n-topics", "3", "--n-epochs", "1"],
+    "pretrain --text texts.txt --out my-bert": ["--scale", "smoke", "--tokens", "2000"],
+    "export course-vectors --to glove --out FILE": [], "neighbours coffee": [],
+    'neighbours "A dog runs on the beach."': [],
+    'similar "I love my cat." "My kitten is adorable."': [], "map texts.txt": [],
+    "encode lesson-bag texts.txt --out vectors.npy": [], 'search FOLDER "your question"': [],
+    "train simcse --scale laptop --out my-simcse": ["--steps", "2", "--evaluate-every", "2"],
+    "train sbert": [*STEPS, "my-sbert"], "train cosent": [*STEPS, "my-cosent"],
+    "reproduce blei2003_table1": ["--scale", "smoke", "--out", "records"], "leaderboard": [],
+    "progress": [], "slides anisotropy simcse": []}
+NEEDS_EXTRA = {
+    "count texts.txt --method bm25 --workers 2 --out counts", "evaluate lesson-bert --mteb",
+    "export lesson-bert --to onnx --out FOLDER", "cards", "site"}
+ELSEWHERE = {
+    "lab": "the test of the fresh clone starts it", "run": "by .ci/run, with nothing but a clone",
+    "test": "by .ci/run", "data get stsb": "needs the network", "data get --all": "as data get",
+    "reproduce --all --gallery": "takes hours; tests/reproduce has each entry at its smallest"}
+
+
+def of_the_table() -> list[str]:
+    """The commands of the table without ``python -m lessons_lib``, also where a cell is short."""
+    return [span.removeprefix("python -m lessons_lib ") for row in TABLE
+            for span in re.findall(r"`([^`]+)`", row.rsplit("|", 2)[1])]
+
+
+def test_every_command_of_the_table_is_run_somewhere():
+    assert sorted(of_the_table()) == sorted([*RUN, *NEEDS_EXTRA, *ELSEWHERE]), (
+        "Add a new line of the README's table to RUN, NEEDS_EXTRA or ELSEWHERE; remove an old one")
 
 
 def commands() -> list[list[str]]:
@@ -62,6 +101,19 @@ def call(clone: Path, *arguments: str, limit: float = 900) -> subprocess.Complet
     return subprocess.run([str(base), "-m", "lessons_lib", *arguments], cwd=clone,
                           env=clean_environment(clone.parent), capture_output=True, text=True,
                           timeout=limit, stdin=subprocess.DEVNULL)
+
+
+def follow_the_table(clone: Path, texts: str) -> None:
+    """Run each command of the table in a clone, where these are the reader's texts."""
+    (clone / "FOLDER").mkdir()
+    for file in ("texts.txt", "FOLDER/texts.txt"):
+        (clone / file).write_text(texts, "utf-8")
+    for line, more in RUN.items():
+        done = call(clone, *shlex.split(line), *more)
+        assert done.returncode == 0, f"{line}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}"
+    for line in NEEDS_EXTRA:
+        done = call(clone, *shlex.split(line.replace("FOLDER", "onnx")))
+        assert done.returncode == 2 and "pip install" in done.stderr, f"{line}\n{done.stderr}"
 
 
 def lab_answers(clone: Path) -> bool:
@@ -119,13 +171,11 @@ def test_the_commands_of_the_readme_work_in_a_fresh_clone(tmp_path):
     second = call(clone, "list", limit=30)
     assert second.returncode == 0 and "Setting up" not in second.stdout
     assert "one_hot" in second.stdout
-    assert call(clone, "doctor").returncode == 0
-    assert call(clone, "evaluate", "TF-IDF", "--on", "course-sts").returncode == 0
-    assert call(clone, "leaderboard").returncode == 0
-    assert call(clone, "data", "list").returncode == 0
+    lessons = "\n".join(path.read_text("utf-8")
+                        for path in sorted((clone / "notebooks").glob("[0-9]*.md")))
+    sentences = re.findall(r"^[A-Z][^|`$*\n]{60,}$", lessons, re.M)
+    follow_the_table(clone, "\n".join(sentences))
     assert "su2021_table1" in call(clone, "reproduce").stdout
-    assert call(clone, "train", "simcse", "--scale", "smoke", "--out",
-                str(tmp_path / "my-simcse")).returncode == 0
     assert "## Minutes" in call(clone, "guide", "one_hot").stdout
     assert call(clone, "assign", "one_hot", "bag_of_words", "--out", "hw1").returncode == 0
     shutil.copy(clone / "hw1" / "grading" / "01_one_hot_solved.ipynb",
