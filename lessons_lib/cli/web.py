@@ -25,9 +25,11 @@ def find_library() -> None:
 
 # What a reader finds without having asked for it; own settings win over these.
 SETTINGS = {"@jupyterlab/apputils-extension:notification":
-            {"fetchNews": "false", "checkForUpdates": False}}
-# A first window shows the table of contents of the lesson, and no list of files; later ones are as
-# the reader left them.
+            {"fetchNews": "false", "checkForUpdates": False},
+            "@jupyterlab/docmanager-extension:plugin":
+            {"defaultViewers": {"markdown": "Markdown Preview"}}}       # the course's start page
+# A first window shows the table of contents of what is open, and no list of files; later ones are
+# as the reader left them.
 FIRST_WINDOW = {
     "data": {"layout-restorer:data": {
         "left": {"collapsed": False, "visible": True, "current": "@jupyterlab/toc:plugin",
@@ -72,13 +74,15 @@ def _left_open(windows: Path) -> bool:
 
 
 def lab(context: typer.Context) -> None:
-    """Open JupyterLab at your copy of a lesson (default: where you left off; at first start_here),
-    or at a notebook such as `run` keeps of a lesson that stopped.
+    """Open JupyterLab at your copy of a lesson (default: where you left off; at first a page of all
+    lessons), or at a notebook such as `run` keeps of a lesson that stopped.
 
-    Your copies are in `work/`, which git does not see: what you write there stays when the course
+    The page, `work/course.md`, says at each start which checks have passed and where to go on. Your
+    copies are in `work/`, which git does not see: what you write there stays when the course
     is updated. To begin a lesson anew, delete its copy. JupyterLab listens on this machine only and
     keeps its token.
     """
+    from ..classroom.start_page import write_start_page
     from ..lesson import copies
     from ..lesson.course import Course
 
@@ -96,7 +100,8 @@ def lab(context: typer.Context) -> None:
         if what != "copied":
             print(f"{name}: {what}")
     windows = work / copies.COURSE_FOLDER / "workspaces"
-    place = [str(notebook)]
+    start_page = write_start_page(Course(), work)
+    place = [str(notebook if named or start_page is None else start_page)]
     if _left_open(windows) and not named:
         place = [f"--ServerApp.root_dir={work}"]
     _jupyterlab(*place, f"--LabApp.workspaces_dir={windows}", *options)
@@ -142,6 +147,10 @@ def slides(
     print(f"open {folder / 'index.html'}; to run cells in class: python -m lessons_lib slides "
           "LESSON --live, then Start Deck")
     if live:
-        notebook = Course().card(next(iter(counts))).notebook.name
-        _jupyterlab(str(folder / "live" / notebook), "--ServerApp.ip=127.0.0.1",
-                    f"--ServerApp.root_dir={folder / 'live'}")
+        notebook, decks = Course().card(next(iter(counts))).notebook.name, folder / "live"
+        # jupyterlab-slideshow keeps in the settings that a deck is shown, also after its tab is
+        # closed: in settings of its own it changes no lesson that is opened later
+        _jupyterlab(str(decks / notebook), "--ServerApp.ip=127.0.0.1",
+                    f"--ServerApp.root_dir={decks}",
+                    f"--LabApp.user_settings_dir={decks}/.settings",
+                    f"--LabApp.workspaces_dir={decks}/.workspaces")

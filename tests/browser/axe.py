@@ -26,17 +26,16 @@ UNREACHABLE = """() => [...document.querySelectorAll(
         && !control.closest("[role=radiogroup], [role=tablist], [inert]"))
     .map(control => ["keyboard", "serious", "Every control is reached by the Tab key", 1,
         control.outerHTML])"""
-# Figures come alive when they are looked at, and with them their controls: in a folded section not
+# Figures come alive when they are asked to, and with them their controls: in a folded section not
 # before it is opened.
-LOOK_AT_FIGURES = """async () => {
+TURN_ON_FIGURES = """() => {
   document.querySelectorAll("details:has(figure.interactive)").forEach(fold => fold.open = true);
-  for (const figure of document.querySelectorAll("figure.interactive")) {
-    figure.scrollIntoView(); await new Promise(done => setTimeout(done, 100)) } }"""
-# A page has thousands of coloured words of code and of letters that MathJax draws as paths. One
+  document.querySelectorAll("figure.interactive .turn-on").forEach(button => button.click()) }"""
+# A page has thousands of coloured words of code and of letters of formulas. One
 # word of each colour and no letter is enough, for the
 # rules look at each element, and take four times as long over a lesson.
 THIN_OUT = """() => {
-    document.querySelectorAll("mjx-container svg").forEach(formula => formula.replaceChildren());
+    document.querySelectorAll("mjx-container").forEach(formula => formula.replaceChildren());
     const seen = new Set();
     for (const word of document.querySelectorAll("pre span[class]")) {
         const kind = [word, word.parentElement, word.closest("[class*=highlight]")]
@@ -77,7 +76,7 @@ def problems(window: Any, pages: Sequence[Path], *, root: Path) -> list[Problem]
     page = window.new_page()
     for path in pages:
         page.goto(path.resolve().as_uri())
-        page.evaluate(LOOK_AT_FIGURES)
+        page.evaluate(TURN_ON_FIGURES)
         page.wait_for_function(
             "() => document.querySelectorAll('figure.interactive:not(.alive)').length === 0")
         page.evaluate(THIN_OUT)

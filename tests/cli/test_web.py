@@ -33,6 +33,9 @@ def test_slides_go_to_the_output_folder_and_open_live(lessons, monkeypatch, tmp_
     code, out, _ = lessons("slides", "one_hot", "--live")
     assert code == 0 and "one_hot: 10 slides" in out and str(
         tmp_path / "slides" / "live" / "01_one_hot.ipynb") in opened[0]
+    # the deck mode that jupyterlab-slideshow keeps stays with the decks
+    kept = [part for part in opened[0] if part.startswith("--LabApp.user_settings_dir=")]
+    assert len(kept) == 1 and str(tmp_path / "slides") in kept[0]
 
 
 @pytest.mark.parametrize("command", ["site", "slides"])

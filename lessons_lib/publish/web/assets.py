@@ -21,9 +21,12 @@ MARK = ".made-by-lessons"
 PACKAGES = ("sphinx", "myst-nb", "sphinx-book-theme", "sphinx-mathjax-offline", "sphinx-revealjs",
             "jupyterlab-slideshow")
 # Package and file there; the page finds it by its name alone. MathJax that draws SVG is one file:
-# its letters are inside.
-SCRIPTS = {"plotly": [("plotly", "plotly/package_data/plotly.min.js")], "mathjax": [
-               ("sphinx-mathjax-offline", "sphinx-mathjax-offline/static/mathjax/tex-svg.js")],
+# its letters are inside. The one for pages is half as large, and looks for its fonts below itself.
+MATHJAX = "sphinx-mathjax-offline/static/mathjax"
+FONTS = "output/chtml/fonts/woff-v2"
+SCRIPTS = {"plotly": [("plotly", "plotly/package_data/plotly.min.js")],
+           "mathjax": [("sphinx-mathjax-offline", f"{MATHJAX}/tex-chtml.js")],
+           "mathjax-svg": [("sphinx-mathjax-offline", f"{MATHJAX}/tex-svg.js")],
            "reveal": [("sphinx-revealjs", f"sphinx_revealjs/_static/revealjs/{name}")
                       for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js",
                                    "plugin/notes/notes.js")]}
@@ -50,10 +53,15 @@ def check_installed() -> None:
 
 
 def copy_scripts(folder: Path, *names: str) -> None:
-    """Copy the scripts of these names ("plotly", "mathjax", "reveal") into a folder, flat."""
+    """Copy the scripts of these names, keys of ``SCRIPTS``, into a folder, flat; the fonts of
+    "mathjax" into one in it.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for package, file in (pair for name in names for pair in SCRIPTS[name]):
         shutil.copy(metadata.distribution(package).locate_file(file), folder)
+    if "mathjax" in names:
+        fonts = metadata.distribution("sphinx-mathjax-offline").locate_file(f"{MATHJAX}/{FONTS}")
+        shutil.copytree(fonts, folder / FONTS)
 
 
 def check_out(out: Path, what: str) -> None:

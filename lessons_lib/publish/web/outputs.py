@@ -12,6 +12,8 @@ import base64
 import hashlib
 import html
 import json
+import re
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,7 @@ from typing import Any
 
 from ...core import DamagedFile
 
-__all__ = ["PLOTLY", "Pictures", "alt_text", "is_picture"]
+__all__ = ["PLOTLY", "Pictures", "alt_text", "is_picture", "size_of"]
 
 PLOTLY = "application/vnd.plotly.v1+json"
 KINDS = {"image/svg+xml": "svg", "image/png": "png"}          # the sharper one first
@@ -38,6 +40,17 @@ def alt_text(output: Mapping[str, Any]) -> str:
     """The words that stand for a picture; "" for an output without."""
     texts = (output.get("metadata", {}).get(kind, {}).get("alt", "") for kind in (*KINDS, PLOTLY))
     return next((text for text in texts if text), "")
+
+
+def size_of(output: Mapping[str, Any]) -> tuple[float, float]:
+    """Width and height of a picture, in units of its own."""
+    if svg := _text(output["data"].get("image/svg+xml", "")):
+        opening = re.search(r"<svg\b[^>]*>", svg)[0]
+        if box := re.search(r'viewBox="\S+ \S+ ([\d.]+) ([\d.]+)"', opening):
+            return float(box[1]), float(box[2])
+        width, height = (re.search(rf'\b{side}="([\d.]+)', opening) for side in ("width", "height"))
+        return float(width[1]), float(height[1])
+    return struct.unpack(">II", base64.b64decode(_text(output["data"]["image/png"]))[16:24])
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,10 +22,15 @@ from ...lesson.course import Course
 from .assets import THEME, check_installed, check_out, keep
 from .pages import page_problems
 from .printing import print_missing, print_pages
+from .search_index import search_index
 from .sources import SENTENCE_PAGE, model_folder, write_sources
 
 __all__ = ["Site", "build_site"]
 
+# What Sphinx and its theme lay beside the pages and no page loads: half of the folder.
+UNUSED = ("**/*.map", "locales", "images/logo_*", "scripts/fontawesome.js", "searchtools.js",
+          "language_data.js", "vendor/fontawesome/webfonts/fa-brands-400.woff2",
+          "vendor/fontawesome/webfonts/fa-regular-400.woff2", "webpack-macros.html")
 WARNING = re.compile(r"^(.*?): (WARNING|ERROR|CRITICAL): (.*)$", re.MULTILINE)
 
 
@@ -61,6 +67,11 @@ def _sphinx(sources: Path, target: Path) -> list[str]:
             for place, _, text in WARNING.findall(done.stderr)]
 
 
+def _remove_unused(static: Path) -> None:
+    for path in [path for pattern in UNUSED for path in static.glob(pattern)]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def build_site(out: Path, *, course: Course | None = None, pdf: bool = False) -> Site:
     """Make the static site of a course (None: the one here) in a new or empty folder, or in one
     that an earlier call made; ``pdf``: with a PDF of each lesson, which needs Chromium or a
@@ -79,6 +90,8 @@ def build_site(out: Path, *, course: Course | None = None, pdf: bool = False) ->
         sources, made = Path(folder, "sources"), Path(folder, "site")
         write_sources(sources, course)
         warnings = _sphinx(sources, made)
+        _remove_unused(made / "_static")
+        write_text(made / "_static" / "search_index.js", search_index(made))
         if model := model_folder(course):
             from .sentence_page import sentence_page         # here, not above: it loads torch
 

@@ -23,13 +23,19 @@ from ...lesson.course import Course, LessonCard
 from ..check import read_notebook
 from .assets import THEME, check_installed, check_out, copy_scripts, keep
 from .deck import Slide, deck
-from .outputs import Pictures, is_picture
+from .outputs import Pictures, is_picture, size_of
 from .pages import page_problems
 
 __all__ = ["build_slides", "live_notebook", "rendered", "renderer"]
 
 INNER_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https://)[^)]*\)")
 LIVE = "live"
+# Letters of a live deck, for the last row of a room; jupyterlab-fonts reads it from the notebook.
+LIVE_STYLE = {"styles": {":root": {"--jp-content-font-size1": "26px",
+                                   "--jp-content-line-height": "1.4",
+                                   "--jp-code-font-size": "24px"}}}
+# Where a picture is largest: below its heading and sentence, or beside them.
+BELOW, BESIDE = (1280, 575), (1010, 720)
 
 
 def renderer() -> Any:
@@ -50,25 +56,36 @@ def rendered(text: str, markdown: Any) -> str:
     return markdown.render(INNER_LINK.sub(r"\1", text)).strip()
 
 
+def _layout(output: Any) -> str:
+    """The class of a slide with a picture: "beside" where it is larger beside the words."""
+    width, height = size_of(output)
+    below, beside = (min(w / width, h / height) for w, h in (BELOW, BESIDE))
+    return "frame beside" if beside > below else "frame"
+
+
 def _section(slide: Slide, first: bool, pictures: Pictures, markdown: Any) -> str:
-    """One slide as a ``<section>``: what answers a question appears at the next key."""
+    """One slide as a ``<section>``: what answers a question appears at the next key, and the
+    question folds.
+    """
     def block(kind: str, text: str) -> str:
         return f'<div class="{kind}">{rendered(text, markdown)}</div>' if text else ""
 
-    level, output = "h1" if first else "h2", slide.output
+    level, output, layout = "h1" if first else "h2", slide.output, "frame"
     if output is None:
         kind = "body formula" if slide.body.startswith("$") else "body"
         content = f'<div class="{kind}">{rendered(slide.body, markdown)}</div>'
     elif is_picture(output):
-        content = pictures.html(output)
+        content, layout = pictures.html(output), _layout(output)
     elif output.output_type == "stream":
         content = f'<div class="output"><pre>{html.escape(output.text)}</pre></div>'
     else:
         content = f'<div class="output">{output.data["text/html"]}</div>'
-    question = block("question", slide.question)
+    question = (f'<details class="question" open><summary>Your guess</summary>'
+                f"{rendered(slide.question, markdown)}</details>") if slide.question else ""
     notes = "\n".join(rendered(note, markdown) for note in slide.notes)
-    return (f'<section><div class="frame"><{level}>{markdown.renderInline(slide.heading)}</{level}>'
-            f'{question}<div class="shown{" fragment" if question else ""}">'
+    heading = f"<{level}>{markdown.renderInline(slide.heading)}</{level}>"
+    return (f'<section><div class="{layout}">{heading}{question}'
+            f'<div class="shown{" fragment" if question else ""}">'
             f'{block("sentence", slide.sentence)}{content}</div></div>'
             f'{f"<aside class=notes>{notes}</aside>" if notes else ""}</section>')
 
@@ -86,6 +103,7 @@ def live_notebook(card: LessonCard, notebook: Any) -> Any:
     for place, slide in enumerate(deck(card, notebook)):
         slides.setdefault(slide.cell, []).append((place == 0, slide))
     live, cells = copy.deepcopy(notebook), []
+    live.metadata["@deathbeds/jupyterlab-fonts"] = LIVE_STYLE
     for number, cell in enumerate(live.cells):
         cell.metadata["slideshow"] = {"slide_type": "skip"}
         for first, slide in slides.get(number, []):
@@ -139,7 +157,7 @@ def build_slides(ids: Sequence[str] | None, out: Path, *,
     check_out(out, "slides")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         made, markdown = Path(folder, "slides"), renderer()
-        copy_scripts(made / "scripts", "plotly", "mathjax", "reveal")
+        copy_scripts(made / "scripts", "plotly", "mathjax-svg", "reveal")
         for name in ("slides.css", "slides.js", "figures.js"):
             shutil.copy(THEME / name, made / "scripts")
         counts = {card.id: _write_deck(card, made, markdown) for card in cards}

@@ -19,11 +19,13 @@ from ...core import DataMissing, write_text
 from ...evaluation import Leaderboard, LeaderboardRow
 from ...evaluation.leaderboard import score_label
 from ...lesson.course import Course, LessonCard
+from ...lesson.try_it import HOW_TO_START
 from ..check import read_notebook
 from ..folds import is_optional, tags_of
 from ..glossary import GLOSSARY
 from ..pair import lesson_table
 from .assets import THEME, copy_scripts
+from .boxes import BOXES, box_html, box_script
 from .concepts import concept_page
 from .outputs import Pictures, is_picture
 from .reference import write_reference
@@ -37,10 +39,15 @@ INNER_LINK = re.compile(r"\]\((#[^)\s]*)\)")
 SHOW_ANSWER = {"code_prompt_show": "Show the answer", "code_prompt_hide": "Hide the answer"}
 PICTURES = "pictures"
 SENTENCE_PAGE = "sentence.html"                  # see `sentence_page`
-START = f"""```{{raw}} html
-<p><a href="{SENTENCE_PAGE}"><strong>Type a sentence, see it become a vector.</strong></a> An
-encoder that this course trained runs in a page, and shows each step from a text to a cosine.
-Nothing is installed, and nothing that you type leaves the page.</p>
+PLAY = f"""<p><strong>In a minute:</strong> type two sentences. An encoder that this course trained
+turns each into a vector inside the page, shows every step, and says how alike they are. Nothing is
+installed, and nothing that you type leaves the page.</p>
+<p><a class="button" href="{SENTENCE_PAGE}">Type a sentence, see it become a vector</a></p>
+"""
+START = """```{{raw}} html
+<div class="start">
+{play}<p><a class="button" href="notebooks/{first}.html">Start with the first lesson</a></p>
+</div>
 ```"""
 BOARD = """# The leaderboard
 
@@ -58,10 +65,10 @@ def _anchor(link: str) -> str:
     return re.sub(r"[^\w#-]", "", unquote(link).lower())
 
 
-def still_notebook(notebook: Any, pictures: Pictures) -> Any:
+def still_notebook(notebook: Any, pictures: Pictures, box: str = "") -> Any:
     """Change a notebook, and return it: its pictures become files with alt texts, interactive
-    figures beside their still ones, its links lead to pages of the site, and what is folded in
-    JupyterLab is folded there.
+    figures beside their still ones, its links lead to pages of the site, what is folded in
+    JupyterLab is folded there, and where its own text boxes stood stands a ``box`` of the site.
     """
     for cell in notebook.cells:
         if is_optional(cell):
@@ -77,6 +84,8 @@ def still_notebook(notebook: Any, pictures: Pictures) -> Any:
         for output in cell.get("outputs", []):
             if is_picture(output):
                 output["data"], output["metadata"] = {"text/html": pictures.html(output)}, {}
+            elif box and output.get("data", {}).get("text/plain", "") == HOW_TO_START:
+                output["data"] = {"text/html": box}
     return notebook
 
 
@@ -122,15 +131,18 @@ def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | N
     cards = course.cards()
     rows = Leaderboard.reference().rows() if rows is None else rows
     copy_scripts(root / "_static", "plotly", "mathjax")
-    for name in ("course.css", "figures.js"):
+    for name in ("course.css", "figures.js", "search.js", "boxes.js"):
         shutil.copy(THEME / name, root / "_static")
     pictures = Pictures(root / "_static" / PICTURES, f"../_static/{PICTURES}/")
     for card in cards:
         if not card.notebook.is_file():
             raise DataMissing(f"{card.notebook.name} does not exist: run lessons build {card.id} "
                               "first")
+        box = box_html(*BOXES[card.id]) if card.id in BOXES else ""
         write_text(root / "notebooks" / card.notebook.name,
-                   nbformat.writes(still_notebook(read_notebook(card.notebook), pictures)))
+                   nbformat.writes(still_notebook(read_notebook(card.notebook), pictures, box)))
+        if box and (method := BOXES[card.id][0]) != "overlap":   # which needs no table
+            write_text(root / "_static" / f"box-{method}.js", box_script(method))
     glossary = course.notebooks / GLOSSARY
     if not glossary.is_file():
         raise DataMissing(f"{GLOSSARY} does not exist: run lessons build first")
@@ -149,8 +161,8 @@ def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | N
     readme = course.root / "README.md"
     opening = readme.read_text("utf-8") if readme.is_file() else "# Course"
     paragraphs = re.split(r"^## ", opening, maxsplit=1, flags=re.MULTILINE)[0].strip().split("\n\n")
-    if model_folder(course):
-        paragraphs.insert(2, START)              # below the title and what the course is
+    paragraphs.insert(1, START.format(play=PLAY if model_folder(course) else "",
+                                      first=cards[0].stem))      # right below the title
     parts = [*paragraphs,
              f"## The lessons\n\n{lesson_table(cards, prefix='notebooks/')}",
              _toctree("Lessons", [*(f"notebooks/{card.stem}" for card in cards),

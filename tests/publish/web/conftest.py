@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,3 +95,18 @@ def built(course: Course) -> Course:
 def folder(tmp_path: Path) -> Path:
     """A folder for what is made, beside the course."""
     return tmp_path / "made"
+
+
+@pytest.fixture
+def asked() -> Callable[..., Any]:
+    """``asked("1 + 1", script, …)``: what JavaScript says after it has read scripts."""
+    if not (node := shutil.which("node")):
+        pytest.skip("node is not installed; apt-get install nodejs, or see nodejs.org")
+
+    def answer(question: str, *scripts: Path) -> Any:
+        done = subprocess.run([node, Path(__file__).with_name("asked.js"), *scripts, question],
+                              capture_output=True, encoding="utf-8", check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return answer

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from lessons_lib.publish.web import build_site, site, site_missing
+from lessons_lib.publish.web.assets import FONTS
 from lessons_lib.publish.web.sources import write_sources
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(site_missing() is not None,
@@ -21,11 +22,13 @@ def test_the_site_of_the_tiny_course_is_whole_and_a_second_one_tells_what_is_wro
     assert made.problems == () and made.pages > 6
     page = (folder / "notebooks" / "01_counting.html").read_text("utf-8")
     assert 'alt="Line chart of words' in page and "application/json" in page
-    assert "tex-svg.js" in page and "figures.js" in page
+    assert "tex-chtml.js" in page and "figures.js" in page and "fontawesome" not in page
+    assert list((folder / "_static" / FONTS).glob("*.woff"))
     assert 'rel="prev"' in page and "lessons_lib.words.Word2Vec" in (
         folder / "reference" / "words.html").read_text("utf-8")
-    assert "01_counting" in (folder / "searchindex.js").read_text("utf-8") and not list(
-        folder.rglob("*.pyc"))
+    assert "01_counting" in (folder / "_static" / "search_index.js").read_text("utf-8")
+    assert "search_index.js" in (folder / "search.html").read_text("utf-8")
+    assert not list(folder.rglob("*.pyc")) and not list(folder.rglob("*.map"))
     notebook = built.card("counting").notebook
     notebook.write_text(notebook.read_text("utf-8").replace(
                             "## Summary", "[gone](nowhere.html)\\n\\n## Summary"), "utf-8")
@@ -33,6 +36,7 @@ def test_the_site_of_the_tiny_course_is_whole_and_a_second_one_tells_what_is_wro
 
 
 def test_the_site_of_the_course_has_no_problem(course_site):
-    assert course_site.problems == () and course_site.megabytes < 60
+    assert course_site.problems == () and course_site.megabytes < 50
+    assert (course_site.folder / "_static" / "search_index.js").stat().st_size < 1e6
     assert (course_site.folder / "leaderboard.html").is_file() and (
         course_site.folder / "figures" / "README.html").is_file()

@@ -51,7 +51,8 @@ def test_the_first_page_leads_to_the_page_of_a_sentence_where_the_course_has_a_m
     (built.root / "data" / "models" / "lesson-bert").mkdir(parents=True)
     write_sources(tmp_path / "more", built, rows=[ROW], rooms=["core"])
     text = (tmp_path / "more" / "index.md").read_text("utf-8")
-    assert text.index("# Tiny") < text.index(SENTENCE_PAGE) < text.index("## The lessons")
+    assert (text.index("# Tiny") < text.index(SENTENCE_PAGE) < text.index(
+        'class="button" href="notebooks/00_start_here.html"') < text.index("## The lessons"))
 
 
 def test_a_lesson_that_was_never_built_is_named(course, folder, monkeypatch):

@@ -1,5 +1,6 @@
-// Brings interactive figures to life: beside each still picture lies the figure's data, and plotly draws it once it comes into view.
-// plotly lies beside this file and is loaded by the first figure that needs it. Without scripts the picture stays.
+// Brings interactive figures to life: beside each still picture lies the figure's data, and plotly draws it on the reader's word,
+// on a slide once it comes into view. plotly lies beside this file and is loaded by the first figure that needs it, for it is as
+// large as four lessons. Without scripts the picture stays.
 // plotly's own sliders and menus are drawings that no keyboard reaches, so the page's own controls take their place.
 (() => {
   const here = document.currentScript.src.replace(/[^/]*$/, "");
@@ -70,7 +71,19 @@
       inView.unobserve(s.target);
       draw(s.target);
     }));
-    document.querySelectorAll("figure.interactive").forEach((figure) => inView.observe(figure));
+    document.querySelectorAll("figure.interactive").forEach((figure) => {
+      if (figure.closest(".reveal")) return inView.observe(figure);
+      const button = element("button", {type: "button", className: "turn-on", textContent: "Move this picture"});
+      button.addEventListener("click", async () => { button.remove(); await draw(figure); figure.querySelector("input, select, button")?.focus(); });
+      figure.append(button);
+    });
+    const wide = new ResizeObserver((formulas) => formulas.forEach(({target}) => {       // what scrolls is reached by keyboard
+      target.scrollWidth > target.clientWidth ? target.tabIndex = 0 : target.removeAttribute("tabindex");
+    }));
+    document.querySelectorAll("div.math").forEach((formula) => wide.observe(formula));
   };
+  addEventListener("load", () => window.MathJax?.startup?.promise?.then(() => document.querySelectorAll("span.math").forEach((formula) => {
+    if (formula.offsetWidth > formula.parentElement.clientWidth) Object.assign(formula, {tabIndex: 0}).classList.add("wide");
+  })));
   document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", ready) : ready();
 })();
