@@ -13,7 +13,7 @@ import os
 import pickle
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter, process_time          # tests put clocks of their own into the module
 from typing import Any
@@ -181,3 +181,28 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 def little_memory(monkeypatch):
     """A machine on which a million bytes are free."""
     monkeypatch.setenv("LESSONS_FREE_MEMORY", "1000000")
+
+
+@pytest.fixture(scope="session")
+def two_processes() -> Callable[..., list[Any]]:
+    """``two_processes(work, n, *more)``: the n answers that two processes put into the queue which
+    ``work(rank, port, answers, *more)`` gets; it must be importable by its name.
+    """
+    from torch import multiprocessing
+
+    def run(work: Callable[..., None], n: int, *more: Any) -> list[Any]:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        spawn = multiprocessing.get_context("spawn")
+        queue = spawn.Queue()
+        processes = [spawn.Process(target=work, args=(rank, port, queue, *more), daemon=True)
+                     for rank in range(2)]
+        for process in processes:
+            process.start()
+        answers = [queue.get(timeout=120) for _ in range(n)]
+        for process in processes:
+            process.join(60)
+        return answers
+
+    return run

@@ -14,8 +14,8 @@ from typer.core import TyperGroup
 from ..core import PROJECT, check_int
 from .contrastive import COMMANDS
 from .count import Scheduler, Workers, sharded, texts_of
-from .options import Out, Resume, declared_settings, option, unset, with_settings
-from .training import Stopped, finished, read_texts, train
+from .options import Out, Resume, declared_settings, option, unchanged, unset, with_settings
+from .training import Stopped, check_run, finished, read_texts, train
 
 __all__ = ["train_app"]
 
@@ -65,7 +65,7 @@ def _word_command(kind: str, summary: str) -> Any:
         fresh._check_settings()                   # before the text is read, which may take minutes
         texts = read_texts(sources, encoding=encoding)
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-            _together(kind, fresh, texts, out, resume, began)
+            _together(kind, fresh, texts, out, resume, began, settings)
             return
         fitted, _ = train(fresh, out, lambda folder: Corpus.from_texts(
             texts, min_count=fresh.min_count, folder=folder), resume=resume, given=settings)
@@ -75,22 +75,29 @@ def _word_command(kind: str, summary: str) -> Any:
     return with_settings(run, declared_settings(method, without=["progress"]))
 
 
-def _together(kind: str, model: Any, texts: Any, out: Path, resume: bool, began: float) -> None:
-    """Train with the other processes that torchrun started; the first one writes the folder."""
+def _together(kind: str, model: Any, texts: Any, out: Path, resume: bool, began: float,
+              given: Any) -> None:
+    """Train with the other processes that torchrun started; the first one writes the folder, after
+    each epoch.
+    """
     from ..contextual.ranks import joined, together
     from ..text import Corpus
 
-    if kind != "Word2Vec" or resume:
-        raise ValueError(f"{kind}{' with --resume' if resume else ''} runs in one process; "
-                         "torchrun trains word2vec from the beginning. Leave torchrun out")
-    if (out / "model.json").exists():
-        raise ValueError(f"{out} holds a model already; choose another --out")
+    if kind != "Word2Vec":
+        raise ValueError(f"{kind} runs in one process; torchrun trains word2vec. Leave torchrun "
+                         "out")
     from ..words.rotated import train_rotated
 
+    check_run(out, resume)
+    if resume:
+        model = unchanged(type(model).load(out), given, out)
+        model.set_params(progress=True)
     corpus = Corpus.from_texts(texts, min_count=model.min_count)
     with joined("cpu") as ranks, together(ranks):
-        train_rotated(model, corpus)
-        if ranks.rank == 0:
+        leader = ranks.rank == 0
+        train_rotated(model, corpus, resume=resume,
+                      on_epoch=lambda model: leader and model.save(out))
+        if leader:
             model.save(out)
             print(finished(model, out, began))
 
@@ -103,23 +110,36 @@ def _topic_command() -> Any:
                 metavar="TEXTFILE|DATASET…")], *, out: Out,
             min_count: Annotated[int, option("leave out words that are rarer")] = 5,
             encoding: Annotated[str, option("of the text files")] = "utf-8",
-            scheduler: Scheduler = None, workers: Workers = None, **settings: Any) -> None:
+            resume: Resume = False, scheduler: Scheduler = None, workers: Workers = None,
+            **settings: Any) -> None:
         """Train topics by online LDA; with --scheduler or --workers many documents at a time."""
         from ..text import Corpus
         from ..text.sharded_corpus import corpus_in_shards
 
         began, model = time.monotonic(), OnlineLDA(**settings, progress=True)
         model._check_settings()                   # before the text is read, which may take minutes
+        check_run(out, resume)
+        if resume:
+            model = unchanged(OnlineLDA.load(out), settings, out, free=("n_epochs", "threads"))
+            model.set_params(progress=True)
+        left = model.n_epochs - (len(model.bound_) if resume else 0)
         with sharded(scheduler, workers) as client:
             corpus_of = Corpus.from_texts if client is None else corpus_in_shards
             corpus = corpus_of(texts_of(sources, encoding, client), min_count=min_count)
+            model.over(client)
             try:
-                model.over(client).fit(corpus)
+                if not resume:
+                    model.fit(corpus, on_epoch=lambda model: model.save(out))
+                elif left > 0:
+                    model.resume(corpus, n_epochs=left, on_epoch=lambda model: model.save(out))
             except KeyboardInterrupt:
-                if hasattr(model, "tokens_"):
+                if not hasattr(model, "tokens_"):
+                    raise
+                done = len(model.bound_)
+                if not done:                      # else the whole epochs are in the folder
                     model.save(out)
-                    raise Stopped(f"stopped; what was learned is in {out}") from None
-                raise
+                raise Stopped(f"stopped in epoch {done + 1} of {model.n_epochs}; what was learned "
+                              f"is in {out}. Go on: the same command with --resume") from None
         model.save(out)
         for number, words in enumerate(model.top_words(6)):
             print(f"topic {number}: {' '.join(words)}")

@@ -15,7 +15,7 @@ from typing import Any
 
 from .options import unchanged, unknown_source
 
-__all__ = ["Stopped", "finished", "read_texts", "train"]
+__all__ = ["Stopped", "check_run", "finished", "read_texts", "train"]
 
 CORPUS = "corpus"
 
@@ -51,6 +51,16 @@ def read_texts(sources: Iterable[str], *, encoding: str = "utf-8") -> Iterator[s
     return (text for part in parts for text in part)
 
 
+def check_run(out: Path, resume: bool, *, encoded: bool = False) -> None:
+    """Raise ValueError where a folder holds a model already, or none to go on with."""
+    there = (out / "model.json").exists()
+    if there and not resume:
+        raise ValueError(f"{out} holds a model already; --resume goes on with it, another --out "
+                         "begins anew")
+    if resume and not (there or encoded):
+        raise ValueError(f"{out} holds no run to go on with; leave --resume out to begin")
+
+
 def train(method: Any, out: Path, make_corpus: Callable[[Path], Any], *, resume: bool = False,
           given: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
     """Fit a method, or go on with the run in the folder ``out``. Returns the method and its corpus.
@@ -63,11 +73,7 @@ def train(method: Any, out: Path, make_corpus: Callable[[Path], Any], *, resume:
     from ..text import Corpus
 
     there, encoded = ((folder / "model.json").exists() for folder in (out, out / CORPUS))
-    if there and not resume:
-        raise ValueError(f"{out} holds a model already; --resume goes on with it, another --out "
-                         "begins anew")
-    if resume and not (there or encoded):
-        raise ValueError(f"{out} holds no run to go on with; leave --resume out to begin")
+    check_run(out, resume, encoded=encoded)
     if there:
         method = unchanged(type(method).load(out), given or {}, out)
     try:

@@ -18,7 +18,7 @@ LOG_EVERY_SECONDS = 30.0
 
 
 class _Loss:
-    """A loss in the bar, read only when the bar is drawn: on a GPU each reading waits for it."""
+    """A loss in the bar, read only when the bar is drawn: on a GPU a look waits for it."""
 
     def __init__(self, read: Callable[[], float]):
         self.read, self.last = read, math.nan

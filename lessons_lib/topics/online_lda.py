@@ -9,7 +9,7 @@ learn from a stream that never fits into memory. Taught in lesson ``03_topic_mod
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any, Self
@@ -116,7 +116,7 @@ class OnlineLDA(TopicModel):
 
     name = "LDA"
 
-    _client, _n_shards = None, 8
+    _client, _n_shards, _on_epoch = None, 8, None
 
     _bytes_needed = 28, 12       # lambda, its logarithms and those of words in use; gamma, mixtures
 
@@ -145,13 +145,44 @@ class OnlineLDA(TopicModel):
         self._n_shards, self._client = check_int("n_shards", n_shards), client
         return self
 
+    def fit(self, data: Any, *, vocabulary: Any = None,
+            on_epoch: Callable[[Self], object] | None = None) -> Self:
+        """Learn topics.
+
+        Ctrl-C ends after the step that is under way and comes out as KeyboardInterrupt; the model
+        holds what was learned by then.
+
+        Parameters
+        ----------
+        data, vocabulary
+            As in `TopicModel.fit`: counts, or a corpus; the words of the columns.
+        on_epoch : callable, optional
+            Called with the model after each epoch but the last, for example to save it: `resume`
+            goes on from there to the bits of a fit that was not stopped.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            Settings; what is no count (see `as_counts`).
+        """
+        self._on_epoch = on_epoch
+        try:
+            return super().fit(data, vocabulary=vocabulary)
+        finally:
+            self._on_epoch = None
+
     def _fit(self, counts: Counts, asked: Event) -> None:
         alpha, words = self._start(counts)
         progress = _Progress(alpha, uniform_gamma(counts, alpha),
                              n_documents_seen=counts.n_documents)
         self._run(counts, words, progress, self.n_epochs, asked)
 
-    def resume(self, data: Any, *, n_epochs: int = 10) -> Self:
+    def resume(self, data: Any, *, n_epochs: int = 10,
+               on_epoch: Callable[[Self], object] | None = None) -> Self:
         """Go on with `fit` on the same data; bitwise what one longer `fit` gives, also after
         `load`.
 
@@ -160,6 +191,8 @@ class OnlineLDA(TopicModel):
         data
             That of the fit.
         n_epochs : int >= 1, default 10
+        on_epoch : callable, optional
+            As in `fit`.
 
         Returns
         -------
@@ -176,9 +209,13 @@ class OnlineLDA(TopicModel):
         # the last part of a stream is not all of it
         self._check_same_data(fingerprint_of(counts) == self._reached.fingerprint
                               and np.array_equal(counts.word_counts, self.word_counts_), counts)
-        with self._learning(counts) as asked:
-            self._run(counts, self._words.copy(), self._further(self.gamma_.copy()), n_epochs,
-                      asked)
+        self._on_epoch = on_epoch
+        try:
+            with self._learning(counts) as asked:
+                self._run(counts, self._words.copy(), self._further(self.gamma_.copy()), n_epochs,
+                          asked)
+        finally:
+            self._on_epoch = None
         return self
 
     def partial_fit(self, data: Any, *, vocabulary: Any = None, total: int | None = None) -> Self:
@@ -270,7 +307,7 @@ class OnlineLDA(TopicModel):
         leaves no bound behind, and counts for nothing in a later `resume`."""
         whole = Batch.of(counts)
         with thread_map(self.threads) as each:
-            for _ in track(range(n_epochs), label=self.name, show=self.progress):
+            for epoch in track(range(n_epochs), label=self.name, show=self.progress):
                 if self.learning == "batch":
                     result = self._rising_e_step(whole, counts, words, progress, each)
                     self._m_step(whole, words, result, (1.0, 1.0), each)
@@ -286,6 +323,11 @@ class OnlineLDA(TopicModel):
                             lower_bound(whole, words, progress.alpha, progress.gamma, each))
                 if asked.is_set():
                     break
+                if self._on_epoch is not None and epoch < n_epochs - 1:
+                    self._keep(words.copy(), counts, replace(
+                        progress, gamma=progress.gamma.copy(), bounds=list(progress.bounds)))
+                    self._note_corpus(counts)
+                    self._on_epoch(self)
             if self.learning == "online":  # the first documents were met by topics that knew little
                 self._e_step(whole, words, progress.alpha, progress.gamma, each)
         self._keep(words, counts, progress)

@@ -10,6 +10,7 @@ more of them there are (spark#37967). Used by ``torchrun``, see the command
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..core.run import LARGEST, Run
 from ..kernels import WindowState
 from ..kernels.window_update.state import Settings
 from ..kernels.window_update.windows import Windows, drawn_windows
-from .encoded_corpus import EncodedCorpus, encode_corpus
+from .encoded_corpus import EncodedCorpus, encode_corpus, encode_more
 from .window_method import random_rows
 from .word2vec import Word2Vec
 
@@ -92,7 +93,8 @@ def _spread(contexts: np.ndarray, bounds: np.ndarray, rows: np.ndarray, labels: 
     return amounts, pairs
 
 
-def train_rotated(model: Word2Vec, corpus: Any) -> Word2Vec:
+def train_rotated(model: Word2Vec, corpus: Any, *, resume: bool = False,
+                  on_epoch: Callable[[Word2Vec], object] | None = None) -> Word2Vec:
     """`Word2Vec.fit` by all processes of the default group of ``torch.distributed``, on the CPU.
 
     Parameters
@@ -101,6 +103,12 @@ def train_rotated(model: Word2Vec, corpus: Any) -> Word2Vec:
         Skip-gram; its ``threads`` do not matter.
     corpus : text.Corpus or sequence of token lists
         The same in each process.
+    resume : bool, default False
+        Go on with a model that was saved after an epoch, to the bits of a run that was not
+        stopped where the number of processes is the same.
+    on_epoch : callable, optional
+        Called in each process with the model after each epoch but the last; let one of them save
+        it.
 
     Returns
     -------
@@ -111,7 +119,8 @@ def train_rotated(model: Word2Vec, corpus: Any) -> Word2Vec:
     Raises
     ------
     TypeError, ValueError
-        As `Word2Vec.fit`; CBOW, whose mean over contexts joins rows of several groups.
+        As `Word2Vec.fit` and `resume`; CBOW, whose mean over contexts joins rows of several
+        groups; a model that was stopped within an epoch.
     TrainingDiverged
         In all processes.
 
@@ -126,18 +135,26 @@ def train_rotated(model: Word2Vec, corpus: Any) -> Word2Vec:
         raise ValueError(f"architecture={model.architecture!r}, device={model.device!r}: blocks of "
                          "words are rotated for 'skip_gram' on 'cpu' only. Train others in one "
                          "process")
-    encoded = encode_corpus(corpus, min_count=model.min_count)
-    own = _Own.begin(model, encoded, processes.get_rank(), processes.get_world_size())
+    if resume:
+        encoded, run = _left(model, corpus)
+        rows = model.vectors_.matrix, model.output_
+    else:
+        encoded = encode_corpus(corpus, min_count=model.min_count)
+        n, run = len(encoded.tokens), Run(float(model.learning_rate), encoded.fingerprint)
+        rows = random_rows(generator(model.seed), n, model.dim, reach=0.5), np.empty((0, model.dim))
+    own = _Own.of(*rows, processes.get_rank(), processes.get_world_size())
     state = WindowState(encoded.words, encoded.offsets, np.zeros((len(encoded.tokens), 1)),
                         np.zeros((len(encoded.tokens) - model._tree, 1)), encoded.counts,
                         sample=model.sample, noise_exponent=model.noise_exponent)
-    run = Run(float(model.learning_rate), encoded.fingerprint)
     n = max(1, len(encoded.words) // max(LEAST_TOKENS, len(encoded.tokens)))
     marks = state.pieces[-1] * np.arange(n + 1) // n
     cuts = [*np.searchsorted(state.pieces, marks[:-1]).tolist(), state.n_pieces]
-    steps = [(epoch, part) for epoch in range(model.epochs) for part in range(n)]
-    for epoch, part in track(steps, total=len(steps), label=model.name,
-                             show=model.progress and own.rank == 0, unit=" parts"):
+    lengths, begun, latest = np.diff(state.pieces[cuts]).tolist(), run.epoch, [run.latest_loss]
+    steps = [(epoch, part) for epoch in range(begun, model.epochs) for part in range(n)]
+    for epoch, part in track(steps, total=sum(lengths) * model.epochs, label=model.name,
+                             show=model.progress and own.rank == 0, unit=" tokens",
+                             size=lambda step: lengths[step[1]], done=sum(lengths) * begun,
+                             loss=lambda: latest[0]):
         rates = tuple(max(run.rate * (1 - done / model.epochs), run.rate * model.least_rate)
                       for done in (epoch, epoch + 1))
         drawn = _drawn(model, state, (cuts[part], cuts[part + 1]), rates, epoch, own)
@@ -147,10 +164,27 @@ def train_rotated(model: Word2Vec, corpus: Any) -> Word2Vec:
                                    f"{largest:g}. Use a smaller rate: "
                                    f"learning_rate={run.rate / 10:.3g}")
         run = run.after_part(loss, amount)
+        latest[0] = run.latest_loss
         if part == n - 1:
             run = run.after_epoch()
+            if on_epoch is not None and run.epoch < model.epochs:
+                own.hand_over(model, encoded, run)
+                on_epoch(model)
     own.hand_over(model, encoded, run)
     return model
+
+
+def _left(model: Word2Vec, corpus: Any) -> tuple[EncodedCorpus, Run]:
+    """The text and the run of a model that goes on. Raises NotFittedError, ValueError."""
+    model._check_fitted("vectors_")
+    model._check_consistent()
+    encoded = encode_more(corpus, model.vectors_.tokens, min_count=model.min_count, grow=False)
+    model._check_same_text(encoded)
+    if model._run.part or model._run.before:
+        raise ValueError("model was stopped within an epoch, or had more text by partial_fit; "
+                         "several processes go on after whole epochs of a fit. Finish it in one "
+                         "process: leave torchrun out")
+    return encoded, model._run
 
 
 def _drawn(model: Word2Vec, state: WindowState, part: tuple[int, int],
@@ -173,14 +207,13 @@ class _Own:
         self.rank, self.size, self.inputs, self.outputs = rank, size, inputs, outputs
 
     @classmethod
-    def begin(cls, model: Word2Vec, encoded: EncodedCorpus, rank: int, size: int) -> _Own:
-        """The same rows as `Word2Vec` begins with, those of this process."""
-        n = len(encoded.tokens)
-        whole = random_rows(generator(model.seed), n, model.dim, reach=0.5)
-        per_group = -(-n // size)
-        inputs = np.zeros((per_group, model.dim), dtype=np.float32)
-        inputs[: len(whole[rank::size])] = whole[rank::size]
-        return cls(rank, size, inputs, np.zeros_like(inputs))
+    def of(cls, inputs: np.ndarray, outputs: np.ndarray, rank: int, size: int) -> _Own:
+        """Those of whole matrices; outputs may be fewer, the others are 0."""
+        own = [np.zeros((-(-len(inputs) // size), inputs.shape[1]), dtype=np.float32)
+               for _ in range(2)]
+        for part, whole in zip(own, (inputs, outputs), strict=True):
+            part[: len(whole[rank::size])] = whole[rank::size]
+        return cls(rank, size, *own)
 
     def share(self, drawn: Windows) -> Pairs:
         """The pairs of all processes whose contexts are this one's, first those of process 0."""

@@ -211,12 +211,16 @@ class WindowMethod(SavedEstimator):
         return self._train(encoded, state, on_epoch)
 
     def _resume(self, encoded: EncodedCorpus, on_epoch: Callable[[Self], object] | None) -> None:
+        self._check_same_text(encoded)
+        self._train(encoded, self._state(encoded), on_epoch)
+
+    def _check_same_text(self, encoded: EncodedCorpus) -> None:
+        """Raise ValueError unless the text is that of the run."""
         if encoded.fingerprint != self._run.text:
             raise ValueError(f"corpus has {len(encoded.offsets) - 1:,} documents and "
                              f"{len(encoded.words):,} known tokens that are not those of the "
                              "interrupted run, or in another order or with other tags; resume "
                              "needs its corpus. For more text: partial_fit")
-        self._train(encoded, self._state(encoded), on_epoch)
 
     def _train(self, encoded: EncodedCorpus, state: Any,
                on_epoch: Callable[[Self], object] | None) -> Self:

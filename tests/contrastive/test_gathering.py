@@ -5,12 +5,10 @@ one goes, the other hears so.
 from __future__ import annotations
 
 import os
-import socket
 
 import numpy as np
 import pytest
 import torch
-from torch import multiprocessing
 
 from lessons_lib.contextual.ranks import Ranks, gather, joined, together
 from lessons_lib.contrastive.losses import in_batch_loss
@@ -63,21 +61,9 @@ def work(rank, port, answers):
 
 
 @pytest.fixture(scope="module")
-def answers():
+def answers(two_processes):
     """What two processes said, by (rank, question)."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    spawn = multiprocessing.get_context("spawn")
-    queue = spawn.Queue()
-    processes = [spawn.Process(target=work, args=(rank, port, queue), daemon=True)
-                 for rank in range(2)]
-    for process in processes:
-        process.start()
-    found = [queue.get(timeout=120) for _ in range(7)]
-    for process in processes:
-        process.join(60)
-    return {(rank, question): rest for rank, question, *rest in found}
+    return {(rank, question): rest for rank, question, *rest in two_processes(work, 7)}
 
 
 @pytest.mark.slow

@@ -57,3 +57,35 @@ def test_workers_of_dask_give_the_same_topics():
     with dask_client(workers=2) as client:
         ours = OnlineLDA(**settings).over(client).fit(MORE)
     assert ours.lambda_.tobytes() == OnlineLDA(**settings).fit(MORE).lambda_.tobytes()
+
+
+@pytest.mark.filterwarnings("ignore:1 of 90 documents")
+@pytest.mark.parametrize("learning", ["online", "batch"])
+@pytest.mark.parametrize("client", [None, InlineClient()])
+def test_a_fit_that_was_saved_after_an_epoch_goes_on_to_the_same_bits(tmp_path, learning, client):
+    settings = {"n_topics": 5, "learning": learning, "n_epochs": 4, "batch_size": 40}
+    right, done = OnlineLDA(**settings).over(client), []
+
+    def saved(model):
+        done.append(len(model.bound_))
+        model.save(tmp_path / str(done[-1]))
+
+    right.fit(COUNTS, on_epoch=saved)
+    assert done == [1, 2, 3]                      # the last one is the model itself
+    for epochs in done:
+        ours = OnlineLDA.load(tmp_path / str(epochs)).over(client)
+        ours.resume(COUNTS, n_epochs=4 - epochs)
+        for name in ("lambda_", "gamma_", "doc_topic_", "topic_share_"):
+            assert getattr(ours, name).tobytes() == getattr(right, name).tobytes()
+        assert ours.bound_ == right.bound_
+
+
+def test_a_fit_that_stops_between_epochs_leaves_what_is_whole(tmp_path):
+    def stops(model):
+        raise OSError("no space left")
+
+    model = OnlineLDA(2, n_epochs=3)
+    with pytest.raises(OSError, match="no space"):
+        model.fit(MORE, on_epoch=stops)
+    right = OnlineLDA(2, n_epochs=3).fit(MORE)
+    assert model.resume(MORE, n_epochs=2).lambda_.tobytes() == right.lambda_.tobytes()

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import os
-import socket
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
 from scipy.stats import spearmanr
-from torch import multiprocessing
 
+from lessons_lib.core import NotFittedError
 from lessons_lib.kernels import WindowState
 from lessons_lib.vectors import WordVectors
 from lessons_lib.words import Word2Vec
 from lessons_lib.words.replay import windows
 from lessons_lib.words.rotated import LEAST_TOKENS, learn_pairs, train_rotated
-from tests.words.two_processes import FEW, SETTINGS, TEXTS, WORDS, work
+from tests.words.two_processes import FEW, SETTINGS, TEXTS, WORDS, stopped, work
 
 SEEDS = range(5)
 
@@ -46,20 +46,8 @@ def averaged(n_partitions, seed):
 
 
 @pytest.fixture(scope="module")
-def answers():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    spawn = multiprocessing.get_context("spawn")
-    queue = spawn.Queue()
-    processes = [spawn.Process(target=work, args=(rank, port, queue), daemon=True)
-                 for rank in range(2)]
-    for process in processes:
-        process.start()
-    result = dict(queue.get(timeout=90) for _ in processes)
-    for process in processes:
-        process.join(60)
-    return result
+def answers(two_processes):
+    return dict(two_processes(work, 2))
 
 
 @pytest.fixture
@@ -126,6 +114,20 @@ def test_every_process_has_all_vectors_and_a_run_repeats_itself(answers):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("tree", [False, True])
+def test_a_run_whose_processes_were_killed_goes_on_to_the_same_bits(two_processes, tmp_path, tree):
+    whole = dict(two_processes(stopped, 2, tmp_path / "whole", tree, None, False))
+    assert two_processes(stopped, 1, tmp_path / "killed", tree, 2, False) == [(0, None)]
+    left = Word2Vec.load(tmp_path / "killed")
+    assert 1 <= len(left.history_) <= 2           # of three epochs
+    again = dict(two_processes(stopped, 2, tmp_path / "killed", tree, None, True))
+    for rank in range(2):
+        for mine, theirs in zip(again[rank], whole[rank], strict=True):
+            assert np.array_equal(mine, theirs)
+    assert not np.array_equal(whole[0][1], left.vectors_.matrix)
+
+
+@pytest.mark.slow
 def test_similarity_is_in_the_interval_of_one_process_and_averages_are_not(answers):
     alone = [similarity(Word2Vec(**SETTINGS, seed=seed).fit(TEXTS)) for seed in SEEDS]
     # where a further run of one process falls in 99.5 of 100 cases: t of 4 degrees of freedom
@@ -165,9 +167,31 @@ def test_a_pair_is_one_step_of_gradient_descent():
     np.testing.assert_allclose(b, y, rtol=1e-5)
 
 
-def test_what_cannot_be_cut_into_blocks_is_refused():
+def test_one_process_goes_on_after_an_epoch_to_the_same_bits(alone):
+    settings, kept = SETTINGS | {"epochs": 3}, []
+
+    def keep(model):
+        kept.append(copy.deepcopy(model))
+
+    right = train_rotated(Word2Vec(**settings), FEW, on_epoch=keep)
+    assert [len(model.history_) for model in kept] == [1, 2]
+    for model in kept:
+        ours = train_rotated(model, FEW, resume=True)
+        assert np.array_equal(ours.vectors_.matrix, right.vectors_.matrix)
+        assert np.array_equal(ours.output_, right.output_)
+        assert np.array_equal(ours.history_, right.history_)
+
+
+def test_what_cannot_be_cut_into_blocks_or_gone_on_with_is_refused(alone):
     with pytest.raises(ValueError, match="architecture='cbow'"):
         train_rotated(Word2Vec(architecture="cbow"), FEW)
+    with pytest.raises(NotFittedError):
+        train_rotated(Word2Vec(**SETTINGS), FEW, resume=True)
+    model = Word2Vec(**SETTINGS).fit(FEW)
+    with pytest.raises(ValueError, match="not those of the interrupted run"):
+        train_rotated(model, FEW[1:], resume=True)
+    with pytest.raises(ValueError, match="leave torchrun out"):
+        train_rotated(model.partial_fit(FEW), FEW, resume=True)
 
 
 @pytest.mark.slow

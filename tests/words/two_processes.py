@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import numpy as np
 import torch
 
@@ -23,10 +26,39 @@ TEXTS = texts()
 FEW = TEXTS[:400]
 
 
-def work(rank, port, answers):
+def joined(rank, port):
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank,
                                          world_size=2)
+
+
+def stopped(rank, port, answers, folder, tree, kill, resume):
+    """Train three epochs, each saved by process 0; process 1 is killed at the end of epoch
+    ``kill``."""
+    joined(rank, port)
+    objective = "hierarchical_softmax" if tree else "negative_sampling"
+    settings = SETTINGS | {"epochs": 3, "objective": objective}
+
+    def saved(model):
+        if rank == 0:
+            model.save(folder)
+        elif len(model.history_) == kill:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    try:
+        model = train_rotated(Word2Vec.load(folder) if resume else Word2Vec(**settings), FEW,
+                              resume=resume, on_epoch=saved)
+    except RuntimeError:                          # the other one has gone
+        answers.put((rank, None))
+        return
+    answers.put((rank, (model.vectors_.tokens, model.vectors_.matrix, model.output_,
+                        model.history_.tolist())))
+    torch.distributed.barrier()
+    torch.distributed.destroy_process_group()
+
+
+def work(rank, port, answers):
+    joined(rank, port)
 
     def trained(data, **settings):
         model = train_rotated(Word2Vec(**SETTINGS | settings), data)
