@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ..core import DataWarning, check_choice, output_folder, shown
+from .count import Scheduler, Workers, sharded
 from .options import option, unset
 from .show import show_table
 from .training import Stopped, read_texts
@@ -29,6 +30,7 @@ def encode(
     out: Annotated[Path, option("the file, ending in .npy")],
     batch_size: Annotated[int, option("texts at a time")] = 256,
     encoding: Annotated[str, option("of the text files")] = "utf-8",
+    scheduler: Scheduler = None, workers: Workers = None,
 ) -> None:
     """Write the vectors of texts into a .npy file, a row per text.
 
@@ -38,8 +40,9 @@ def encode(
 
     encodes = encoder_named(encoder)
     try:
-        vectors = encode_to(encodes, out, read_texts(texts, encoding=encoding),
-                            batch_size=batch_size, progress=sys.stderr.isatty())
+        with sharded(scheduler, workers) as client:
+            vectors = encode_to(encodes, out, read_texts(texts, encoding=encoding),
+                                batch_size=batch_size, progress=sys.stderr.isatty(), client=client)
     except KeyboardInterrupt:
         raise Stopped(f"stopped; what was encoded is kept beside {out}. Go on: the same "
                       "command") from None

@@ -13,8 +13,10 @@ import io
 import os
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from ..core import (DamagedFile, DataWarning, Encoder, check_int, check_kind, ch
                     checked_path, read_json, shown, track, warn_data, write_json)
 from ..core.files import writing
 from ..core.locks import locked
+from ..text.shared_work import in_turn
 
 __all__ = ["encode_to"]
 
@@ -33,7 +36,7 @@ PROBE = "A man plays a large flute in the harbour of the old town, and 3 childre
 
 
 def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *,
-              batch_size: int = 256, progress: bool = False) -> np.ndarray:
+              batch_size: int = 256, progress: bool = False, client: Any = None) -> np.ndarray:
     """Encode texts into a file, and go on with it if it was begun before; nothing is encoded twice.
 
     Ctrl-C keeps all rows but those of the last 4096 texts at most; the same call goes on. A
@@ -49,6 +52,10 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
     batch_size : int >= 1, default 256
         Handed on to the encoder.
     progress : bool, default False
+    client : distributed.Client, optional
+        As `text.shards.dask_client` gives it: its workers encode, 4096 texts at a time; the
+        encoder is pickled and sent to each once. Rows are those of one process; of a network up to
+        rounding, where workers use another number of threads.
 
     Returns
     -------
@@ -74,12 +81,30 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
     with writing(target, state="What was encoded is kept: the same call goes on"), locked(target):
         rows = _Rows(target, encoder)
         with _one_warning() as heard:
-            for batch in track(batches, total=total, label=f"encode {target.name}", show=progress,
-                               size=len, unit=" texts"):
+            tasks = _tasks(batches, len(rows.known), encoder, batch_size, client)
+            for batch, vectors in track(tasks, total=total, label=f"encode {target.name}",
+                                        show=progress, size=lambda task: len(task[0]),
+                                        unit=" texts"):
                 heard(rows.n)
-                rows.add(batch, encoder, batch_size)
+                rows.add(batch, vectors)
             rows.finish()
     return np.load(target, mmap_mode="r")
+
+
+def _tasks(batches: Iterator[list[str]], n_known: int, encoder: Encoder, batch_size: int,
+           client: Any) -> Iterator[tuple[list[str], Callable[[], np.ndarray]]]:
+    """Some texts, and what gives their vectors; workers get no texts whose vectors are known."""
+    work = partial(_encoded, encoder=encoder, batch_size=batch_size)
+    for batch in batches if client is None else islice(batches, n_known):
+        yield batch, partial(work, batch)
+    if client is not None:
+        for batch, task in in_turn(client, partial(_encoded, batch_size=batch_size), batches,
+                                   encoder):
+            yield batch, task.result
+
+
+def _encoded(batch: list[str], encoder: Encoder, batch_size: int) -> np.ndarray:
+    return encoder.encode(batch, batch_size=batch_size)
 
 
 class _Rows:
@@ -169,8 +194,8 @@ class _Rows:
             file, {"descr": "<f4", "fortran_order": False, "shape": (n, self.dim)})
         return file.getvalue()
 
-    def add(self, batch: list[str], encoder: Encoder, batch_size: int) -> None:
-        """Encode some texts, unless their vectors are there. Raises ValueError for other texts'
+    def add(self, batch: list[str], vectors: Callable[[], np.ndarray]) -> None:
+        """Add the vectors of some texts, unless they are there. Raises ValueError for other texts'
         vectors.
         """
         mark = [len(batch), _checksum(batch)]
@@ -183,7 +208,7 @@ class _Rows:
             raise ValueError(f"{self.target} holds vectors of {self.n:,} texts, and there are "
                              "more. Choose another name, or remove it")
         else:
-            self._write(encoder.encode(batch, batch_size=batch_size), len(batch))
+            self._write(vectors(), len(batch))
             self.known.append(mark)
             write_json(self.card_file, {"format": FORMAT, "encoder": self.about,
                                         "parts": self.known, "sums": self.sums})

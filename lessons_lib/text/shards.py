@@ -20,6 +20,7 @@ from typing import Any, Self
 
 from ..core import BackendUnavailable, check_int, checked_batches, existing_path, shown
 from ..locking import install_line
+from .shared_work import merged
 
 __all__ = ["FileShard", "Shards", "TextShard", "dask_client", "merged"]
 
@@ -68,52 +69,6 @@ def dask_client(scheduler: str | None = None, *, workers: int = 2) -> Iterator[A
                                  f"{scheduler}") from error
     with client:
         yield client
-
-
-def merged(client: Any, work: Callable[..., Any], parts: Iterable[Any],
-           merge: Callable[[Any, Any], Any], *, shared: Any = None) -> Any:
-    """What ``work`` makes of the parts, on the workers of a client, merged in a tree.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    work : function of a part, and of ``shared`` unless it is None
-        Both sides must be picklable, and results that are lost are worked out again.
-    parts : iterable, one at least
-    merge : function of two results, of neighbours in their order
-    shared : object
-        Sent to each worker once.
-
-    Returns
-    -------
-    object
-        ``merge(merge(r0, r1), merge(r2, r3))`` and so on.
-
-    Raises
-    ------
-    ValueError
-        No parts; and what ``work`` and ``merge`` raise.
-    """
-    # as the result of a task and not scattered: Dask can make it again when its worker has gone
-    common = () if shared is None else (client.submit(_Given(shared), pure=False),)
-    results = [client.submit(work, part, *common, pure=False) for part in parts]
-    if not results:
-        raise ValueError("parts holds 0 parts; expected >= 1")
-    while len(results) > 1:
-        pairs = [results[i : i + 2] for i in range(0, len(results), 2)]
-        results = [client.submit(merge, *pair, pure=False) if len(pair) == 2 else pair[0]
-                   for pair in pairs]
-    return results[0].result()
-
-
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """A task whose result is what it holds."""
-
-    value: Any
-
-    def __call__(self) -> Any:
-        return self.value
 
 
 @dataclass(frozen=True, eq=False)

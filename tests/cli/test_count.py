@@ -1,6 +1,10 @@
-"""``lessons count`` and ``lessons train lda`` write the same bytes whoever shared the work."""
+"""``lessons count``, ``train lda`` and ``encode`` write the same bytes whoever shared the work."""
 
 from __future__ import annotations
+
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -51,6 +55,45 @@ def test_bad_options_are_told_with_the_way_on(lessons, text, tmp_path, options, 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("more", [(), ("--workers", "2")])
+def test_topics_whose_process_was_killed_go_on_to_the_same_bytes(lessons, text, tmp_path, more):
+    if more:
+        pytest.importorskip("distributed", reason="of the extra set dask")
+    command = ["train", "lda", str(text), "--n-topics", "2", "--min-count", "1", "--n-epochs", "5"]
+    code, _, err = lessons(*command, "--out", tmp_path / "whole")
+    assert code == 0, err
+    killed = """
+import os, signal, sys
+from lessons_lib.cli import main
+from lessons_lib.topics import OnlineLDA
+
+if __name__ == "__main__":
+    real, saved = OnlineLDA.save, []
+
+    def save(self, path):
+        real(self, path)
+        saved.append(path)
+        if len(saved) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    OnlineLDA.save = save
+    main()
+"""
+    (tmp_path / "killed.py").write_text(killed, "utf-8")
+    done = subprocess.run([sys.executable, tmp_path / "killed.py", *command, "--out",
+                           tmp_path / "m", *more], timeout=100)
+    assert done.returncode == -signal.SIGKILL and len(OnlineLDA.load(tmp_path / "m").bound_) == 2
+    code, _, err = lessons(*command, "--out", tmp_path / "m", *more)
+    assert code == 2 and "--resume" in err
+    code, out, err = lessons(*command, "--out", tmp_path / "m", "--resume", *more)
+    assert code == 0 and "topic 1: " in out, err
+    assert files_of(tmp_path / "m") == files_of(tmp_path / "whole")
+    code, _, err = lessons("train", "lda", text, "--n-topics", 3, "--out", tmp_path / "m",
+                           "--resume")
+    assert code == 2 and "n_topics" in err
+
+
+@pytest.mark.slow
 def test_two_processes_write_the_bytes_of_one(lessons, text, tmp_path):
     pytest.importorskip("distributed", reason="of the extra set dask")
     for method in ("bag-of-words", "cooccurrence"):
@@ -64,3 +107,8 @@ def test_two_processes_write_the_bytes_of_one(lessons, text, tmp_path):
                                tmp_path / f"lda-{name}", *more)
         assert code == 0, err
     assert files_of(tmp_path / "lda-one") == files_of(tmp_path / "lda-two")
+    for name, more in ("one", ()), ("two", ("--workers", 2)):
+        code, out, err = lessons("encode", "lesson-bag", text, "--out", tmp_path / f"{name}.npy",
+                                 *more)
+        assert code == 0 and "24 texts" in out, err
+    assert (tmp_path / "one.npy").read_bytes() == (tmp_path / "two.npy").read_bytes()

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lessons_lib.contextual import encode_to, load_encoder, vectors_file
 from lessons_lib.core import DamagedFile, DataWarning
+from lessons_lib.text.shards import dask_client
+from lessons_lib.text.shared_work import AHEAD
+from tests.text.inline_client import InlineClient
 
 TEXTS = [f"text number {i}" for i in range(25)]
 
@@ -131,3 +138,56 @@ def test_a_second_process_does_not_write_between(tmp_path, monkeypatch):
 
     with pytest.raises(DownloadFailed, match=r"v\.npy is being written by process \d+"):
         encode_to(Nested(), tmp_path / "v.npy", TEXTS)
+
+
+# ---------------------------------------------------------------- by the workers of a Dask client
+
+
+@dataclass(frozen=True)
+class Letters:
+    """An encoder whose process is killed when it meets a text for the first time."""
+
+    marker: str = ""
+    text: str = ""
+    name, dim = "letters", 2
+
+    def __repr__(self):
+        return "Letters()"
+
+    def encode(self, texts, *, batch_size=256, progress=False):
+        if self.text in texts and not Path(self.marker).exists():
+            Path(self.marker).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return np.array([[len(text), sum(map(ord, text))] for text in texts], np.float32)
+
+
+@pytest.mark.parametrize("n", [0, 10, 25, 10 * AHEAD + 35])
+def test_workers_write_the_bytes_of_one_process_and_are_not_asked_twice(tmp_path, n):
+    texts = [f"text number {i}" for i in range(n)]
+    right = encode_to(Letters(), tmp_path / "one.npy", texts)
+    client = InlineClient()
+    found = encode_to(Letters(), tmp_path / "two.npy", iter(texts), client=client)
+    assert found.tobytes() == right.tobytes() and client.tasks == 1 + -(-n // 10)
+    assert (tmp_path / "one.npy.json").read_bytes() == (tmp_path / "two.npy.json").read_bytes()
+    again = InlineClient()
+    encode_to(Letters(), tmp_path / "two.npy", texts, client=again)
+    assert again.tasks <= 1                       # the encoder, and no text: all is there
+
+
+def test_workers_go_on_where_one_process_was_stopped(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        encode_to(Lengths(stop_at=TEXTS[17]), tmp_path / "v.npy", TEXTS)
+    client = InlineClient()
+    found = encode_to(Lengths(), tmp_path / "v.npy", TEXTS, client=client)
+    assert client.tasks == 3                      # the encoder, and two of three parts
+    assert np.array_equal(found, encode_to(Lengths(), tmp_path / "w.npy", TEXTS))
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_costs_time_only(tmp_path):
+    pytest.importorskip("distributed", reason="of the extra set dask")
+    kills = Letters(str(tmp_path / "killed"), TEXTS[12])
+    with dask_client(workers=2) as client:
+        found = encode_to(kills, tmp_path / "v.npy", TEXTS, client=client)
+    assert (tmp_path / "killed").exists()
+    assert found.tobytes() == encode_to(Letters(), tmp_path / "w.npy", TEXTS).tobytes()
