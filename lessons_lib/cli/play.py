@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import sys
-import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from ..core import DataWarning, check_int, output_folder, shown
+from ..core import check_int, output_folder, shown
+from ..lesson.side_by_side import knows_no_word, main_axes, unit_vectors, vocabulary_of
 from .encoding import encoder_named
 from .options import argument, option, unset
 from .show import plain, show_table
@@ -19,7 +18,6 @@ from .training import read_texts
 
 __all__ = ["map_texts", "neighbours", "similar"]
 
-WORD = re.compile(r"\w+")
 COMMON_WORDS = 10_000                            # of the course's vectors, the most frequent first
 NEAR = 30                                        # pairs whose grades tell what a cosine means
 MOST_TEXTS, FEWEST_TEXTS = 5_000, 3              # on a map
@@ -30,33 +28,10 @@ OTHER_LANGUAGE = ("For another language train on texts of it (`lessons train wor
 Encoder = Annotated[str, option("as in `lessons evaluate`")]
 
 
-def _vectors(encoder: Any, texts: list[str]) -> np.ndarray:
-    """Rows of length 1; zeros for texts of which the encoder knows nothing."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)         # these texts are named one by one
-        rows = np.asarray(encoder.encode(texts), dtype=np.float64)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
-
-
-def _strange(encoder: Any, text: str) -> bool:
-    """Whether an encoder with a list of words or subwords has learned none of a text's words."""
-    vocabulary = getattr(encoder, "vectors", None)
-    if vocabulary is None:
-        vocabulary = set(getattr(encoder, "pieces", ())) - {""}
-    words = WORD.findall(text.lower())
-    if not words or not len(vocabulary):
-        return False
-    if any(word in vocabulary for word in words):
-        return False
-    subwords = any(str(token).startswith("##") for token in vocabulary)
-    return not (subwords and any(letter in vocabulary or f"##{letter}" in vocabulary
-                                 for letter in "".join(words)))
-
-
 def _tell_strange(encoder: Any, texts: list[str]) -> None:
     """Say on standard error which texts an encoder can only guess at."""
-    strange = [text for text in texts if _strange(encoder, text)]
+    vocabulary = vocabulary_of(encoder)
+    strange = [text for text in texts if knows_no_word(vocabulary, text)]
     if strange:
         more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
         named = ", ".join(shown(text) for text in strange[:3])
@@ -66,7 +41,7 @@ def _tell_strange(encoder: Any, texts: list[str]) -> None:
 
 def _known(encoder: Any, texts: list[str]) -> np.ndarray:
     """Vectors of texts that a reader typed. Raises ValueError where one has none."""
-    rows = _vectors(encoder, texts)
+    rows = unit_vectors(encoder, texts)
     for text, row in zip(texts, rows, strict=True):
         if not row.any():
             raise ValueError(f"{shown(text)} has no vector: {encoder.name} knows nothing in it. "
@@ -101,7 +76,7 @@ def neighbours(
         raise ValueError(f"among={shown(among)} holds no other text; expected one in each line")
     encodes = encoder_named(encoder)
     (query,) = _known(encodes, [text])
-    rows = _vectors(encodes, others)
+    rows = unit_vectors(encodes, others)
     cosines = rows @ query
     nearest = [i for i in np.argsort(-cosines, kind="stable") if rows[i].any()][:top]
     show_table(f"Nearest to {text} by {encodes.name}, of {len(others):,}", ["cosine", "text"],
@@ -130,7 +105,7 @@ def similar(
                    right=("cosine",))
         return
     graded = load("course-sts")
-    first, second = (_vectors(encodes, list(column))
+    first, second = (unit_vectors(encodes, list(column))
                      for column in (graded.sentence1, graded.sentence2))
     theirs = (first * second).sum(axis=1)
     cosine = cosines[0, 1]
@@ -164,7 +139,7 @@ def map_texts(
         raise ValueError(f"{file} holds {len(texts):,} texts; a map shows at most {MOST_TEXTS:,}. "
                          "Take a part of them")
     encodes = encoder_named(encoder)
-    rows = _vectors(encodes, texts)
+    rows = unit_vectors(encodes, texts)
     nameless = [text for text, row in zip(texts, rows, strict=True) if not row.any()]
     texts = [text for text, row in zip(texts, rows, strict=True) if row.any()]
     rows = rows[rows.any(axis=1)]
@@ -199,9 +174,7 @@ def _escaped(text: str, most: int) -> str:
 def _plane(rows: np.ndarray) -> np.ndarray:
     """Places in the plane: neighbours kept near by t-SNE; of few texts, the two main axes."""
     if len(rows) < 10:
-        centred = rows - rows.mean(axis=0)
-        u, s, _ = np.linalg.svd(centred, full_matrices=False)
-        return u[:, :2] * s[:2]
+        return main_axes(rows)
     from sklearn.manifold import TSNE
 
     return TSNE(perplexity=min(30, (len(rows) - 1) / 3), init="pca", metric="cosine",

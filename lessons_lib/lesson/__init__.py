@@ -8,5 +8,6 @@ every lesson.
 
 from .course import Course, LessonCard, read_card
 from .lesson import Lesson, start
+from .side_by_side import SideBySide
 
-__all__ = ["Course", "Lesson", "LessonCard", "read_card", "start"]
+__all__ = ["Course", "Lesson", "LessonCard", "SideBySide", "read_card", "start"]

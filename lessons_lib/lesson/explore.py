@@ -19,6 +19,7 @@ from typing import Any
 from ..core import shown, unknown_keyword
 from .figures import figure_bundle, is_plotly, layout_of, moved_bundle, save_figure
 from .live import Stage
+from .typed import Pause, complaint, text_widget
 
 __all__ = ["BUILD_VARIABLE", "Draw", "bound", "choice_widget", "defaults_of", "drawer", "explore",
            "widgets_work"]
@@ -69,17 +70,21 @@ def _is_range(control: Any) -> bool:
 def _first(name: str, control: Any) -> Any:
     if isinstance(control, bool):
         return control
+    if isinstance(control, str) and not complaint([name], [control]):
+        return control
     if _is_range(control) and control[0] < control[1]:
         return control[0]
     if isinstance(control, (list, Mapping)) and len(control):
         return next(iter(control.values())) if isinstance(control, Mapping) else control[0]
     raise ValueError(f"{name}={shown(control)} is no control; expected (low, high), (low, high, "
-                     "step), a list of choices, a dict label -> value, True or False")
+                     "step), a list of choices, a dict label -> value, True, False or a text")
 
 
 def _allows(control: Any, value: Any) -> bool:
     if isinstance(control, bool):
         return isinstance(value, bool)
+    if isinstance(control, str):
+        return isinstance(value, str) and not complaint([""], [value])
     if _is_range(control):
         return control[0] <= value <= control[1]
     return value in (list(control.values()) if isinstance(control, Mapping) else control)
@@ -106,6 +111,8 @@ def defaults_of(function: Callable, controls: Mapping[str, Any]) -> dict[str, An
 def _in_words(name: str, control: Any) -> str:
     if isinstance(control, bool):
         return f"`{name}` on or off"
+    if isinstance(control, str):
+        return f"`{name}`: your own text"
     if _is_range(control):
         return f"`{name}` from {control[0]} to {control[1]}"
     return f"`{name}`: {', '.join(map(str, control))}"
@@ -170,6 +177,8 @@ def _widget(name: str, control: Any, value: Any) -> Any:
 
     if isinstance(control, bool):
         return w.Checkbox(value=value, description=name, style=WHOLE_NAME)
+    if isinstance(control, str):
+        return text_widget(name, value)
     if not _is_range(control):
         options = list(control.items()) if isinstance(control, Mapping) else control
         return choice_widget(name, options, value)
@@ -222,13 +231,27 @@ def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
     def drawn(*places: Any) -> tuple[dict, dict]:
         return draw(**{name: widget.value for name, widget in widgets.items()})[:2]
 
-    def redraw(_: Any) -> None:
-        stage.heard()
+    typed = {widget.description: widget for name, widget in widgets.items()
+             if isinstance(controls[name], str)}
+
+    def output() -> tuple[dict, dict]:
+        sentence = complaint(list(typed), [widget.value for widget in typed.values()])
         try:                                     # a value may be a list, its place is a number
-            output = drawn(*(getattr(w, "index", w.value) for w in widgets.values()))
+            if not sentence:
+                return drawn(*(getattr(w, "index", w.value) for w in widgets.values()))
         except Exception as error:  # an error in a callback would vanish; here the learner sees it
-            output = {"text/plain": f"{type(error).__name__}: {error}"}, {}
-        stage.show(*output)
+            told = typed and isinstance(error, ValueError)   # of a text: it says what would do
+            sentence = str(error) if told else f"{type(error).__name__}: {error}"
+        return {"text/plain": sentence}, {}
+
+    pause = Pause(lambda: stage.show(*output()))
+
+    def moved(change: Any) -> None:
+        stage.heard()
+        if change["owner"] in typed.values():
+            pause()
+        else:
+            stage.show(*output())
 
     for widget in widgets.values():
-        widget.observe(redraw, names="value")
+        widget.observe(moved, names="value")

@@ -155,10 +155,11 @@ class Lesson:
             As in `show`.
         names : mapping of str to str, optional
             What a control is called for the reader, by argument; others have the argument's name.
-        **controls : tuple, list, dict or bool
+        **controls : tuple, list, dict, bool or str
             By argument: ``k=(1, 10)`` or ``(1, 10, 2)`` a slider, ``kind=["a", "b"]`` or ``{label:
-            value}`` a list, ``log=True`` a box. Each starts at the function's own default, else at
-            its first value.
+            value}`` a list, ``log=True`` a box, ``first="A dog runs."`` a text to change; as in
+            `try_it`, empty and very long ones never reach the function. Each starts at the
+            function's own default, else at its first value.
 
         Raises
         ------

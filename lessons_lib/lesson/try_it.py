@@ -7,7 +7,6 @@ sentence. Used by ``lesson.try_it``.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,52 +14,13 @@ from ..core import UnknownWord, shown
 from .explore import Draw, bound, drawer, widgets_work
 from .figures import save_figure
 from .live import Stage
+from .typed import Pause, complaint, text_widget
 
-__all__ = ["Pause", "complaint", "try_it"]
+__all__ = ["try_it"]
 
-MAX_CHARS = 2000
-PAUSE_SECONDS = 0.15                             # with the drawing, the answer comes in 0.3
-LONG_DEFAULT = 80                                # a longer default gets a box of several lines
 HOW_TO_START = ("*Your own text:* start the notebook with `python -m lessons_lib lab`, run the "
                 "cells, and type.")
 NO_RESULT = "The model knows none of these words. Try others."
-
-
-class Pause:
-    """Calls a function once calls pause: a new call drops the one that waits."""
-
-    def __init__(self, function: Callable[[], None]):
-        self._function, self._waiting = function, None
-
-    def __call__(self, *_: Any) -> None:
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:                     # no loop to wait in: plain Python
-            self._function()
-            return
-        if self._waiting is not None:
-            self._waiting.cancel()
-        self._waiting = loop.call_later(PAUSE_SECONDS, self._function)
-
-
-def complaint(boxes: Sequence[str], texts: Sequence[str]) -> str:
-    """Why texts cannot be shown, in a sentence for the reader; "" where they can."""
-    for box, text in zip(boxes, texts, strict=True):
-        if not text.strip():
-            return f"Type something into “{box}”."
-        if len(text) > MAX_CHARS:
-            return (f"“{box}” holds {len(text):,} characters; at most {MAX_CHARS:,} are shown. "
-                    "Take a shorter text.")
-    return ""
-
-
-def _widget(box: str, default: str) -> Any:
-    import ipywidgets as w
-
-    long = len(default) > LONG_DEFAULT or "\n" in default
-    return (w.Textarea if long else w.Text)(
-        value=default, placeholder=f"type here: {box}", description=box,
-        style={"description_width": "initial"}, layout={"width": "95%"})
 
 
 def _answer(draw: Draw, boxes: Sequence[str], texts: Sequence[str]) -> tuple[dict, dict]:
@@ -107,7 +67,7 @@ def try_it(function: Callable, boxes: Sequence[str], *, default: str | Sequence[
         display(data, raw=True, metadata=metadata)
         display({"text/markdown": HOW_TO_START, "text/plain": HOW_TO_START}, raw=True)
         return
-    widgets = [_widget(box, text) for box, text in zip(boxes, texts, strict=True)]
+    widgets = [text_widget(box, text) for box, text in zip(boxes, texts, strict=True)]
     stage = Stage(widgets, data, metadata)
 
     def redraw() -> None:

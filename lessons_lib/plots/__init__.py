@@ -23,7 +23,7 @@ _HOME = {
              "topic_words"),
     "points": ("cone", "deformed_plane", "document_map", "norm_by_frequency", "offset_arrows",
                "plane_of_encoders", "plane_of_trainings", "pmi_scatter", "posterior_simplex",
-               "pulls", "signed_area", "training_panels", "whitening_steps"),
+               "pulls", "sentence_panels", "signed_area", "training_panels", "whitening_steps"),
     "grids": ("count_table", "overlap_rows", "parameter_map", "similarity_matrix", "tile_lanes"),
     "diagrams": ("code_tree", "equal_distances", "ngram_ladder"),
     "schematics": ("Part", "Schematic"),

@@ -7,6 +7,7 @@ equal and the origin is drawn. Seen in every lesson that draws vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,14 @@ import numpy as np
 from ..core import check_array, check_float, check_int, shown
 from ..isotropy import binned_means, narrowest_sector
 from .bars import distributions
+from .encoders import encoder_look
 from .labels import (CENTRED, VEIL, count_text, frame_of, heading, in_points, legend_below, minus,
                      new_figure, note, quiet_places, x_ticks)
 from .primitives import (Curves, arrow, bare, checked_columns, checked_curves, column, dots,
                          expect, expect_names, expect_number, grid, group_dots, group_looks,
                          panel_figure, plane, same_length, square_view)
-from .style import (BLACK, BLUE, DASHES, GREY, INK_OF, LINE_COLOURS, MARKERS, ORANGE, SKY,
-                    VERMILLION, figure, plain)
+from .style import (BLACK, BLUE, DASHES, GREY, INK_OF, LINE_COLOURS, MARKERS, ORANGE, PALE, SKY,
+                    VERMILLION, figure, plain, wrapped)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -436,6 +438,75 @@ def pulls(grades: Sequence[float], cosines: Sequence[float], panels: Mapping[str
 
 
 # ---------------------------------------------------------------------------- two measures
+
+
+@figure
+def sentence_panels(sentences: Sequence[str], cosines: Mapping[str, np.ndarray],
+                    places: Mapping[str, np.ndarray], *, title: str) -> Figure:
+    """Draw what encoders make of a few sentences: for each a map, and cosines with the first.
+
+    Parameters
+    ----------
+    sentences : sequence of str; 2 to 8
+    cosines : mapping of encoder to array of float, shape (n,); 1 to 3 encoders
+        By standard name. NaN: one of the two has no vector.
+    places : mapping of encoder to array of float, shape (n, 2)
+        On the map, all maps on one scale. NaN: the sentence has no vector.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    expect_names("cosines", cosines, 3)
+    expect_number("sentences", sentences, 8, 2)
+    expect(set(places) == set(cosines), "cosines and places have other encoders: "
+                                        f"{', '.join(cosines)}; {', '.join(places)}")
+    for name in cosines:
+        same_length(sentences=sentences, cosines=cosines[name], places=places[name])
+    n, row, side, left, gap = len(sentences), 0.28, 1.5, 2.35, 0.13      # inches, as all below
+    bars, foot = 0.3 + row * np.arange(n - 0.5, 0, -1), 0.36 + row * n
+    fig = Figure(figsize=(7.2, foot + side + 0.66))
+    fig.set_layout_engine("none")
+    inches = {"transform": fig.dpi_scale_trans}  # no axes: they take half of the time
+    write, beside = partial(fig.text, **inches), {"ha": "right", "va": "center"}
+
+    def box(x: float, y: float, width: float, height: float, **look: Any) -> None:
+        fig.add_artist(Rectangle((x, y), width, height, **inches, **look))
+
+    write(0.09, foot + side + 0.6, wrapped(title), va="top", fontweight="bold", fontsize=13)
+    for k, (y, sentence) in enumerate(zip(bars, sentences, strict=True), 1):
+        write(left - 0.1, y, plain(f"{k}  {sentence}", limit=29), fontsize=10, **beside)
+    write(left - 0.1, foot + side / 2, "map: near points\nare similar texts", color=GREY, **beside)
+    write(left - 0.1, 0.13, "cosine with sentence 1", color=GREY, **beside)
+    reach = max(0.2, *(np.nanmax(np.abs(x), initial=0) for x in places.values())) * 1.25
+    for k, name in enumerate(cosines):
+        colour, x = encoder_look(name).colour, left + k * (side + gap)
+        look = {"color": colour, "fontsize": 12, "fontweight": "bold"} | CENTRED
+        write(x + side / 2, foot + side + 0.14, plain(name), **look)
+        box(x, foot, side, side, fill=False, ec=PALE)
+        for where, numbers in _together(places[name], reach):
+            write(*(where / reach + 1) * side / 2 + (x, foot), numbers, **look)
+        zero, one = x + 0.2, side - 0.6          # where cosine 0 stands, and how long 1 is
+        box(zero, 0.3, 0, row * n, ec=GREY, lw=0.8)
+        for y, value, (there, _) in zip(bars, cosines[name], places[name], strict=True):
+            long = one * float(np.nan_to_num(value))
+            box(zero, y - 0.09, long, 0.18, color=PALE if y == bars[0] else colour)
+            said = minus(f"{value:.2f}") if value == value else "–"
+            write(zero + max(long, 0) + 0.05, y, "no word known" if np.isnan(there) else said,
+                  va="center", fontsize=10)
+    return fig
+
+
+def _together(places: np.ndarray, reach: float) -> list[tuple[np.ndarray, str]]:
+    """Where the numbers 1, 2, … of points stand; those that would touch side by side."""
+    groups: list[tuple[np.ndarray, list[str]]] = []
+    for number, place in enumerate(places, 1):
+        near = [members for where, members in groups
+                if (np.abs(where - place) < np.array([0.3, 0.18]) * reach).all()]
+        if near:
+            near[0].append(str(number))
+        elif not np.isnan(place).any():
+            groups.append((place, [str(number)]))
+    return [(where, ", ".join(members)) for where, members in groups]
 
 
 @figure

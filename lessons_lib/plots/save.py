@@ -15,6 +15,8 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..core import atomic_open, checked_path, shown
 
 if TYPE_CHECKING:
@@ -197,9 +199,18 @@ def quick_png(fig: Figure, *, dpi: int = PNG_DPI[0]) -> bytes:
     bytes
         Several times as many as those of `png_bytes`.
     """
-    raw = io.BytesIO()
-    fig.savefig(raw, format="png", dpi=dpi, facecolor="white", metadata={"Software": None},
-                pil_kwargs={"compress_level": 1})
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image
+
+    before, raw = (fig.dpi, fig.canvas), io.BytesIO()
+    try:                                         # savefig draws twice, to fit what it cuts off
+        fig.set_dpi(dpi)
+        canvas = FigureCanvasAgg(fig)
+        canvas.draw()
+        Image.fromarray(np.asarray(canvas.buffer_rgba())).save(raw, "png", compress_level=1)
+    finally:
+        fig.set_dpi(before[0])
+        fig.set_canvas(before[1])
     return raw.getvalue()
 
 

@@ -31,7 +31,8 @@ PALE = "#DDDDDD"                                  # grids, and bars that are not
 MARKERS = ("o", "s", "^", "D", "v")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC",
-         "Microsoft YaHei", "PingFang SC", "WenQuanYi Zen Hei", "SimHei", "Arial Unicode MS")
+         "Microsoft YaHei", "PingFang SC", "WenQuanYi Zen Hei", "SimHei", "Arial Unicode MS",
+         "Noto Serif CJK SC")
 TITLE_CHARS = 66                    # characters of a 13-point bold title that fit 7.2 inches
 MISSING_GLYPH = "□"
 SHARED = {"title": "the finding, in a sentence", "xlabel": "what stands across",

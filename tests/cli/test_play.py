@@ -61,10 +61,11 @@ def test_what_people_said_of_equal_texts_is_high_and_of_strangers_low(lessons):
 @pytest.mark.essential
 def test_a_text_without_a_vector_is_never_passed_over_in_silence(lessons, encoder, text):
     code, out, err = lessons("similar", text, "a cow", "--encoder", encoder)
-    (row,) = play._vectors(play.encoder_named(encoder), [text])
+    (row,) = play.unit_vectors(play.encoder_named(encoder), [text])
     if row.any():
         assert code == 0 and "cosine" in out
-        assert ("has learned no word of it" in err) == play._strange(KNOWN[encoder], text)
+        strange = play.knows_no_word(play.vocabulary_of(KNOWN[encoder]), text)
+        assert ("has learned no word of it" in err) == strange
     else:
         assert code == 2 and "has no vector" in err and "--encoder" in err and not out
     if encoder == "lesson-bag" and text == "我喜欢猫":

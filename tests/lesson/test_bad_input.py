@@ -61,7 +61,7 @@ REFUSED = [
     (show(3), TypeError, "fig=3 is int", "matplotlib or plotly"),
     (lambda lesson, _: lesson.show(scatter(), id="points", alt=ALT), ValueError, "pass static="),
     *((lambda *_, control=control: defaults_of(lambda k: "", {"k": control}), ValueError, "k=",
-       "is no control") for control in ((5, 1), (1,), [], {}, "abc", 3, None, (1, 1))),
+       "is no control") for control in ((5, 1), (1,), [], {}, "", 3, None, (1, 1))),
     (explore(lambda k=3: "", k=(5, 9)), ValueError, "k=3 is the default"),
     (explore(lambda kind: "", kinds=["a"]), TypeError, "no argument 'kinds'", "mean 'kind'"),
     (explore(lambda k: object(), k=(1, 3)), TypeError, "the explored function returned"),

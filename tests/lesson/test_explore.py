@@ -204,3 +204,35 @@ def test_plotly_keeps_its_own_without_a_live_kernel(lesson, displayed):
 def test_a_figure_without_controls_gets_none(lesson, displayed, live):
     show(lesson, explorer([], title="Nothing to move"))
     assert len(displayed) == 1 and PLOTLY in displayed[0][0]
+
+
+def test_a_text_is_a_control_that_waits_for_a_pause_and_refuses_in_a_sentence(lesson, displayed,
+                                                                              live):
+    def say(first: str = "a rose", loud: bool = False):
+        if first.isnumeric():
+            raise ValueError("Numbers say nothing.")
+        return first.upper() if loud else first
+
+    lesson.explore(say, id="said", alt=ALT, names={"first": "your text"}, first="a tulip",
+                   loud=False)
+    box, loud = displayed[0][0].children
+    assert (box.value, box.description) == ("a rose", "your text")
+    said = []
+    for value in ("a lily", " ", "x" * 3000, "12"):
+        box.value = value
+        said.append(displayed[-1][0]["text/plain"])
+    assert said[0] == "a lily" and said[1] == "Type something into “your text”."
+    assert "at most 2,000" in said[2] and said[3] == "Numbers say nothing."
+    box.value, loud.value = "a lily", True
+    assert displayed[-1][0]["text/plain"] == "A LILY"
+
+
+@pytest.mark.parametrize("default", ["", " \n"])
+def test_an_empty_text_is_no_control(lesson, default):
+    with pytest.raises(ValueError, match="first="):
+        lesson.explore(lambda first: first, id="said", alt=ALT, first=default)
+
+
+def test_without_widgets_a_text_is_named_among_the_controls(lesson, displayed):
+    lesson.explore(lambda first: first, id="said", alt=ALT, first="a rose")
+    assert displayed[1][0]["text/plain"] == "Run this cell to move: first: your own text"

@@ -11,7 +11,8 @@ import pytest
 
 from lessons_lib.core import UnknownWord
 from lessons_lib.lesson.explore import bound
-from lessons_lib.lesson.try_it import MAX_CHARS, NO_RESULT, PAUSE_SECONDS, Pause
+from lessons_lib.lesson.try_it import NO_RESULT
+from lessons_lib.lesson.typed import MAX_CHARS, PAUSE_SECONDS, Pause
 from lessons_lib.plots import ENCODERS
 
 from .conftest import ALT, line
