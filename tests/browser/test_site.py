@@ -49,16 +49,16 @@ def site(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture
 def visit(site, context):
-    """``visit("index.html")``: a page of the site, of which no script may fail."""
+    """``visit("index.html", "?q=x")``: a page of the site, of which no script may fail."""
     crashes = []
 
-    def opened(name):
+    def opened(name, query=""):
         page = context.new_page()
         page.on("pageerror", lambda error: crashes.append(str(error)))
         # a page that is left behind drops its pictures
         page.on("requestfailed", lambda request: request.failure == "net::ERR_ABORTED"
                 or crashes.append(request.url))
-        page.goto((site / name).as_uri())
+        page.goto((site / name).as_uri() + query)
         return page
 
     yield opened
@@ -100,7 +100,7 @@ def test_search_finds_chinese_and_shows_the_place_by_keyboard_alone(visit):
     page.keyboard.press("Enter")
     page.wait_for_selector("article span.highlighted", state="attached")
     assert "06_sif_and_usif.html" in page.url or "glossary" in page.url
-    page = visit("search.html?q=qqqq")
+    page = visit("search.html", "?q=qqqq")
     assert page.inner_text("#found") == "No places"
 
 

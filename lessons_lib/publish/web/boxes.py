@@ -2,8 +2,9 @@
 into a page: shared words, neighbours of a word, SIF, BM25.
 
 ``boxes.js`` computes what the library computes, from a table that the page loads once the reader
-turns to the box. A table of words has those of the course's pairs of sentences and the most
-frequent ones of Wikipedia, each vector in integers of eight bits; that of BM25 has passages.
+turns to the box. A table of words has those of the boxes and of the course's pairs of sentences,
+and the most frequent ones of Wikipedia, each vector in integers of eight bits; that of BM25 has
+passages.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def table(model: str) -> WordVectors:
     course's vectors, rounded.
     """
     vectors, pairs = load("course-vectors", model=model), load("course-sts")
-    own = {word for text in (*pairs.sentence1, *pairs.sentence2) for word in tokenize(text)}
+    shown = (text for _, texts in BOXES.values() for text in texts.values())
+    own = {word for text in (*shown, *pairs.sentence1, *pairs.sentence2) for word in tokenize(text)}
     first = sorted(range(len(vectors.tokens)), key=lambda row: vectors.tokens[row] not in own)
     rows = sorted(first[:N_WORDS])               # a sort keeps the order of equals: by frequency
     matrix = vectors.matrix[rows]

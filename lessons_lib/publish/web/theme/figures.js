@@ -78,12 +78,10 @@
       figure.append(button);
     });
     const wide = new ResizeObserver((formulas) => formulas.forEach(({target}) => {       // what scrolls is reached by keyboard
-      target.scrollWidth > target.clientWidth ? target.tabIndex = 0 : target.removeAttribute("tabindex");
+      const scrolls = target.classList.toggle("wide", target.scrollWidth > target.clientWidth + 1);
+      scrolls ? target.tabIndex = 0 : target.removeAttribute("tabindex");
     }));
-    document.querySelectorAll("div.math").forEach((formula) => wide.observe(formula));
+    document.querySelectorAll(".math").forEach((formula) => wide.observe(formula));
   };
-  addEventListener("load", () => window.MathJax?.startup?.promise?.then(() => document.querySelectorAll("span.math").forEach((formula) => {
-    if (formula.offsetWidth > formula.parentElement.clientWidth) Object.assign(formula, {tabIndex: 0}).classList.add("wide");
-  })));
   document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", ready) : ready();
 })();
