@@ -78,14 +78,14 @@ def calls(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "notebook", "options"),
-                         [((), "00_start_here", []),
-                          (("--no-browser",), "00_start_here", ["--no-browser"]),
-                          (("one_hot", "--port=9"), "01_one_hot", ["--port=9"])])
+                         [((), "course.md", []),
+                          (("--no-browser",), "course.md", ["--no-browser"]),
+                          (("one_hot", "--port=9"), "01_one_hot.ipynb", ["--port=9"])])
 def test_lab_opens_the_copy_of_a_lesson_and_passes_options_on(
         lessons, monkeypatch, calls, tmp_path, arguments, notebook, options):
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
     code, out, _ = lessons("lab", *arguments)
-    command, copy = calls[0], tmp_path / "work" / f"{notebook}.ipynb"
+    command, copy = calls[0], tmp_path / "work" / notebook
     assert code == 0 and f"Your copies of the lessons: {copy.parent}" in out
     assert command[3] == str(copy) and copy.is_file()
     extensions = copy.parent / ".course" / "labextensions"
@@ -110,7 +110,16 @@ def test_lab_goes_on_where_the_reader_left_off(lessons, calls, tmp_path):
     assert calls[1][3] == f"--ServerApp.root_dir={tmp_path / 'work'}"
     assert calls[2][3].endswith("01_one_hot.ipynb"), "a lesson that is named is opened"
     window.write_text("{", "utf-8")
-    assert lessons("lab")[0] == 0 and calls[3][3].endswith("00_start_here.ipynb")
+    assert lessons("lab")[0] == 0 and calls[3][3].endswith("course.md")
+
+
+def test_lab_opens_the_first_lesson_where_the_reader_s_own_file_has_the_page_s_name(lessons, calls,
+                                                                                    tmp_path):
+    own = tmp_path / "work" / "course.md"
+    own.parent.mkdir()
+    own.write_text("my notes", "utf-8")
+    assert lessons("lab")[0] == 0 and calls[0][3].endswith("00_start_here.ipynb")
+    assert own.read_text("utf-8") == "my notes"
 
 
 def test_lab_opens_the_notebook_that_a_run_kept(lessons, monkeypatch, tmp_path, calls):
