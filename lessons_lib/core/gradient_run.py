@@ -77,6 +77,7 @@ class GradientRun:
                                            fused=True, **adam)
         self.device = torch.device(device)
         self._loss = torch.zeros((), dtype=torch.float64, device=self.device)
+        self._line_loss = math.nan                 # of the last line
         self.kept: dict[str, Tensor] = {}
 
     # ------------------------------------------------------------------------------ steps
@@ -121,7 +122,8 @@ class GradientRun:
         record, items = self.record, self.items
         for _ in track(range(record.step, self.steps), total=self.steps * items, label=label,
                        show=show, size=lambda step: items, unit=self.unit,
-                       done=record.step * items, loss=self.mean_loss):
+                       done=record.step * items,
+                       loss=lambda: self.mean_loss() if record.steps_in_loss else self._line_loss):
             if record.stopped or stop():
                 return
             self.step()
@@ -138,6 +140,7 @@ class GradientRun:
 
     def begin_line(self) -> None:
         """Count the loss from here on anew."""
+        self._line_loss = self.mean_loss()
         self._loss.zero_()
         self.record.steps_in_loss = 0
 

@@ -21,12 +21,11 @@ class _Loss:
     """A loss in the bar, read only when the bar is drawn: on a GPU a look waits for it."""
 
     def __init__(self, read: Callable[[], float]):
-        self.read, self.last = read, math.nan
+        self.read = read
 
     def __str__(self) -> str:
         now = self.read()
-        self.last = self.last if math.isnan(now) else now
-        return "" if math.isnan(self.last) else f", loss {self.last:.4g}"
+        return "" if math.isnan(now) else f", loss {now:.4g}"
 
 
 def _in_notebook() -> bool:

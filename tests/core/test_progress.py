@@ -28,7 +28,7 @@ def test_a_bar_of_sizes_grows_by_the_size_of_each_item_that_is_done(monkeypatch)
     assert seen == [(4, 2, 9, " letters"), (6, 3, 9, " letters")]
 
 
-def test_the_loss_is_read_when_the_bar_is_drawn_and_stays_where_there_is_none(monkeypatch):
+def test_the_loss_is_read_when_the_bar_is_drawn_and_only_then(monkeypatch):
     drawn, read, real = [], [], tqdm.auto.tqdm
 
     class Watched(real):
@@ -41,11 +41,11 @@ def test_the_loss_is_read_when_the_bar_is_drawn_and_stays_where_there_is_none(mo
         return losses[len(drawn)]
 
     monkeypatch.setattr(tqdm.auto, "tqdm", Watched)
-    losses = [math.nan, 0.25, math.nan, math.nan]
+    losses = [math.nan, 0.25, 0.5, 0.5]
     for item in track(["ab", "cde", "f"], total=6, size=len, loss=loss):
         assert item
-    assert ["loss 0.25" in line for line in drawn] == [False, True, True]
-    assert "loss" not in drawn[0]
+    assert ["loss 0.25" in line for line in drawn] == [False, True, False]
+    assert "loss" not in drawn[0] and "loss 0.5" in drawn[2]
     read.clear()
     assert len(list(track(range(1000), size=lambda item: 1, total=1000, loss=loss, show=False))
                ) == 1000 and not read
