@@ -1,4 +1,6 @@
-"""``lessons lab`` as a newcomer finds it: own copies, the table of contents, nothing in the way."""
+"""``lessons lab`` as a newcomer finds it: a page of all lessons, own copies, the table of contents,
+nothing in the way.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from lessons_lib.classroom.start_page import PAGE
 from lessons_lib.lesson.course import Course
 
 from .conftest import browser_missing
 from .lab import AS_ROOT, Server, free_port, private_environment
-from .pages import PATIENCE, LessonPage
+from .pages import PATIENCE, SCRIPT, LessonPage, Requests
 
 pytestmark = pytest.mark.slow
 TITLE = "00_start_here.ipynb"
@@ -31,7 +34,7 @@ def server(tmp_path) -> Iterator[Server]:
     made = Server([sys.executable, "-m", "lessons_lib", "lab", "--no-browser",
                    f"--ServerApp.port={port}", "--expose-app-in-browser", *AS_ROOT], tmp_path,
                   url=url, ready=f"{url}/api/status?token={token}", environment=environment)
-    made.first = f"{url}/lab/tree/{TITLE}?token={token}"
+    made.first, made.page = (f"{url}/lab/tree/{name}?token={token}" for name in (TITLE, PAGE))
     try:
         made.wait()
         yield made
@@ -55,7 +58,7 @@ def test_a_newcomer_finds_the_contents_of_a_copy_and_the_clone_stays_as_it_was(
         "async () => { const made = jupyterapp.serviceManager.contents; "
         "return (await made.get('')).content.map((one) => one.name); }")
     assert sorted(listed) == sorted([*(card.notebook.name for card in Course().cards()),
-                                     "glossary.ipynb"])
+                                     "glossary.ipynb", PAGE])
     page.page.evaluate("() => jupyterapp.commands.execute('apputils:change-theme', "
                        "{theme: 'JupyterLab Dark'})")
     page.page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
@@ -68,6 +71,41 @@ def test_a_newcomer_finds_the_contents_of_a_copy_and_the_clone_stays_as_it_was(
     page.page.evaluate("() => jupyterapp.commands.execute('docmanager:save')")
     page.page.wait_for_function("!notebook.panel().context.model.dirty")
     page.close()
-    assert not list((server.folder / "work").glob("*.md"))
+    assert [path.name for path in (server.folder / "work").glob("*.md")] == [PAGE]
     assert (lesson.notebook.read_bytes(), lesson.path.read_bytes()) == before
     assert page.crashes == []
+
+
+def test_by_keyboard_from_the_first_page_to_own_sentences_in_the_first_minute(server, browser,
+                                                                             pictures):
+    window = browser.new_context(viewport={"width": 1366, "height": 768})
+    window.set_default_timeout(PATIENCE)
+    requests = Requests(window)
+    page = window.new_page()
+    page.add_init_script(path=SCRIPT)
+    page.goto(server.page)
+    begin = page.locator(".jp-MarkdownViewer a", has_text="Type some sentences")
+    begin.wait_for()
+    page.wait_for_timeout(1000)
+    page.screenshot(path=pictures / "start_page.png")
+    begin.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("window.notebook.panel()?.content?.widgets?.length > 9 "
+                           "&& notebook.ready()")
+    page.evaluate("mark => notebook.choose(mark)", "start_here_play")
+    page.keyboard.press("Control+Enter")
+    box = page.locator(".jp-OutputArea textarea")
+    box.wait_for()
+    page.wait_for_function("notebook.ready()")
+    page.screenshot(path=pictures / "play.png")
+    before = page.evaluate("mark => notebook.picture(mark)", "start_here_play")
+    box.focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("\n我喜欢猫")
+    page.wait_for_function("pair => notebook.changed(pair)", arg=["start_here_play", before])
+    page.screenshot(path=pictures / "play_typed.png")
+    said = page.evaluate("mark => notebook.cells().find((cell) => cell.source.includes(mark))"
+                         ".outputs.map((one) => one.data?.['text/plain'] ?? '').join()",
+                         "start_here_play")
+    assert said.count("none") == 3, "Chinese has no vector here, and each encoder says so"
+    assert requests.outside() == []
