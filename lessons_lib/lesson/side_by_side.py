@@ -61,8 +61,7 @@ def main_axes(rows: np.ndarray) -> np.ndarray:
     """
     u, s, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
     places = np.zeros((len(rows), 2))
-    found = u[:, :2] * s[:2]
-    places[:, : found.shape[1]] = found
+    places[:, : len(s)] = (u * s)[:, :2]         # of one row there is one direction
     return places * np.where(places[0] * [-1, 1] < 0, -1, 1)
 
 
