@@ -39,10 +39,11 @@ RUN = {
     "train simcse --scale laptop --out my-simcse": ["--steps", "2", "--evaluate-every", "2"],
     "train sbert": [*STEPS, "my-sbert"], "train cosent": [*STEPS, "my-cosent"],
     "reproduce blei2003_table1": ["--scale", "smoke", "--out", "records"], "leaderboard": [],
-    "progress": [], "slides anisotropy simcse": []}
+    "progress": []}
 NEEDS_EXTRA = {
     "count texts.txt --method bm25 --workers 2 --out counts", "evaluate lesson-bert --mteb",
-    "export lesson-bert --to onnx --out FOLDER", "cards", "site"}
+    "export lesson-bert --to onnx --out FOLDER", "cards", "site",
+    "slides anisotropy simcse"}
 ELSEWHERE = {
     "lab": "the test of the fresh clone starts it", "run": "by .ci/run, with nothing but a clone",
     "test": "by .ci/run", "data get stsb": "needs the network", "data get --all": "as data get",
