@@ -19,7 +19,7 @@ from .pages import PATIENCE
 
 pytestmark = pytest.mark.slow
 WIDTH, HEIGHT = 1366, 768
-DECKS = {"word2vec": 17, "bert_whitening": 20, "bag_of_words": 20}    # with each answer a step
+DECKS = ("word2vec", "bert_whitening", "bag_of_words")
 STEP = """() => {
     const slide = document.querySelector("section.present"), seen = {checkOpacity: true,
         checkVisibilityCSS: true}, image = slide.querySelector("figure.picture img");
@@ -48,7 +48,7 @@ def decks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if reason := browser_missing() or site_missing():
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("decks") / "slides"
-    build_slides(list(DECKS), folder)
+    build_slides(DECKS, folder)
     return folder
 
 
@@ -81,7 +81,7 @@ def test_pictures_are_large_letters_can_be_read_and_a_question_folds(browser, de
     page.wait_for_function("window.MathJax?.startup?.promise && MathJax.startup.promise.then("
                            "() => true)", timeout=PATIENCE)
     seen = steps(page)
-    assert len(seen) == DECKS[lesson]
+    assert len(seen) >= page.evaluate("Reveal.getTotalSlides()") > 10    # an answer is a step
     for number, step in enumerate(seen):
         for left, top, right, bottom in step["boxes"]:
             assert min(left, top, WIDTH - right, HEIGHT - bottom) > -1, number
