@@ -23,7 +23,7 @@ from ..datasets import Documents, LabelledPairs, SentencePairs, Triplets
 from .reading import derived_seed
 
 __all__ = ["AugmentedColumn", "Column", "Examples", "Order", "graded_pairs", "in_parts",
-           "labelled_pairs", "sentences", "share_of_equals", "triplets"]
+           "labelled_pairs", "pairs_or_triplets", "sentences", "share_of_equals", "triplets"]
 
 Number = Callable[[Sequence[str]], Numbered]      # texts to token ids
 ORDER, AUGMENT = 1, 2                             # a number of the seed for each purpose
@@ -70,6 +70,14 @@ def triplets(data: Any, *, loss: str) -> Examples:
     if isinstance(data, Triplets):
         data = (data.premise, data.entailment, data.contradiction)
     columns = _columns(data, loss, ("anchors", "positives", "negatives"))
+    return _enough(Examples([_texts(name, column) for name, column in columns.items()]))
+
+
+def pairs_or_triplets(data: Any, *, loss: str) -> Examples:
+    """As `triplets`, or (anchors, positives) alone. Raises TypeError, ValueError."""
+    if not isinstance(data, (tuple, list)) or len(data) != 2 or isinstance(data[0], str):
+        return triplets(data, loss=loss)
+    columns = _columns(data, loss, ("anchors", "positives"))
     return _enough(Examples([_texts(name, column) for name, column in columns.items()]))
 
 

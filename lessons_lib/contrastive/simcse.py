@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from ..core import check_float, shown, warn_data
 from ..core.parameters import Choice, Flag, Float, Given
-from .examples import AugmentedColumn, Column, Examples, Order, sentences, share_of_equals, triplets
+from .examples import (AugmentedColumn, Column, Examples, Order, pairs_or_triplets, sentences,
+                       share_of_equals)
 from .heads import HEAD, MlpHead
 from .losses import in_batch_loss
 from .reading import Reading, derived_seed
@@ -50,8 +51,8 @@ class SimCse(Trainer):
 
     Notes
     -----
-    Data for `fit`: a list of sentences or `Documents`; supervised: `Triplets` or (anchors,
-    positives, negatives). The loss is InfoNCE of cosines.
+    Data for `fit`: a list of sentences or `Documents`; supervised: `Triplets`, (anchors, positives,
+    negatives), or (anchors, positives) without hard negatives. The loss is InfoNCE of cosines.
 
     The head is thrown away after training, as in the paper's unsupervised model. Supervised with
     pooling="cls" it stays, as in the paper: it is then the pooler of ``encoder_``, which pools by
@@ -61,7 +62,7 @@ class SimCse(Trainer):
     words = "SimCSE"
 
     temperature = Float(0.05, "τ; 1/τ must be finite in float32", above=0)
-    supervised = Flag(False, "learn from triplets")
+    supervised = Flag(False, "learn from triplets, or from pairs")
     hard_weight = Given(0.0, "log α of the own hard negative", kind="float or -inf",
                         check=log_weight)
     views = Choice(*VIEWS, doc="how the two views of a text differ: other dropout masks; equal "
@@ -85,7 +86,13 @@ class SimCse(Trainer):
                              "supervised=True and triplets")
 
     def _examples(self, data: Any) -> Examples:
-        return triplets(data, loss="supervised SimCSE") if self.supervised else sentences(data)
+        if not self.supervised:
+            return sentences(data)
+        examples = pairs_or_triplets(data, loss="supervised SimCSE")
+        if self.hard_weight and len(examples.columns) == 2:
+            raise ValueError(f"hard_weight={self.hard_weight} needs hard negatives, and data holds "
+                             "anchors and positives alone. Leave it out, or pass triplets")
+        return examples
 
     def _check_data(self, examples: Examples, order: Order) -> None:
         dropout = self.dropout
@@ -119,7 +126,8 @@ class SimCse(Trainer):
         head = None
         if self.head == "mlp":
             head = MlpHead(learner.dim, seed=derived_seed(HEAD, self.seed))
-        return InBatchObjective(columns, (0, 1, 2) if self.supervised else VIEWS[self.views],
+        views = range(len(columns)) if self.supervised else VIEWS[self.views]
+        return InBatchObjective(columns, views,
                                 temperature=self.temperature, hard_weight=self.hard_weight,
                                 head=head, groups=groups)
 

@@ -22,7 +22,7 @@ from ..isotropy import Whitening
 from ..plots import cut_curves, race_dots
 from .entry import COURSE, Entry, Rows, Series, declared
 from .models import CONTROL, control_of, model_of, with_encoder
-from .simcse import texts_of
+from .simcse_texts import texts_of
 from .trained import PLACES, SD, paired_spearman, quiet, spearman_by_set, trained_rows
 
 __all__ = ["ENTRIES", "budget_texts", "nested_by", "trained_by"]

@@ -2,9 +2,9 @@
 
 The paper trains bert-base-uncased on a million sentences of Wikipedia. Here a bag of words learns
 from the sentences of STS-B's train part, without their grades, until dev stops rising; the entries
-on dropout, pooling and kinds of sentences are about the course's LessonBERT, which learns for a
-minute. Trainings differ from the plain one in one thing each; several tables read the same ones, so
-each is done once and kept (`trained`).
+on dropout and pooling are about the course's LessonBERT, which learns for a minute. Trainings
+differ from the plain one in one thing each; several tables read the same ones, so each is done once
+and kept (`trained`).
 Directions count, levels do not. Discussed in lesson ``14_simcse``.
 """
 
@@ -19,7 +19,6 @@ import numpy as np
 from ..contextual.encoder import ContextualEncoder
 from ..contrastive import SimCse, augment
 from ..core import check_choice, generator
-from ..counts.named import sample_sentences
 from ..datasets import SentencePairs, load
 from ..evaluation import alignment, uniformity
 from ..isotropy import Whitening
@@ -28,14 +27,14 @@ from ..plots import plane_of_encoders, plane_of_trainings
 from ..plots.labels import note
 from ..plots.primitives import rectangle
 from ..plots.style import GREY
-from ..text import split_sentences
 from .entry import BAG, COURSE, Draw, Entry, Holds, Measure, Rows, Series, declared
 from .models import CONTROL, PAPER, RANDOM, model_of
 from .pictures import beside_paper, dots_of, gains, mean_dots
+from .simcse_texts import CLASSES, CUT, PAIRS, SENTENCES, pairs_of, texts_of
 from .trained import (
     PLACES, SD, SETS, paired_spearman, quiet, some_pairs, spearman_by_set, trained_rows)
 
-__all__ = ["DEV", "ENTRIES", "SENTENCES", "VARIANTS", "texts_of"]
+__all__ = ["DEV", "ENTRIES", "VARIANTS"]
 
 SHARED = "simcse"  # the folder of trainings that several entries read
 DEV, UNSEEN = PLACES.index("stsb dev"), PLACES.index("stsb unseen")
@@ -45,49 +44,8 @@ AXES_OF_FIGURE_2 = (-2.6, -1.6), (0.2, 0.4)  # uniformity and alignment; no poin
 PAPER_BERT = "Gao et al. 2021, BERT-base"
 LOOKS = ("dev", "alignment", "uniformity")  # Spearman x 100, and the two measures of the plane
 MAIN = ("SimCSE", "supervised")  # what all tables share, and what is scored on all sets
-FEWEST, MOST = 5, 40  # words of a sentence of Wikipedia
 LONGEST = "last, 200 steps"  # the training that `lessons train simcse` does at laptop scale
-CUT = 12  # words that are left where all sentences shall have the same number
 ENDINGS = ("", SD, CONTROL, CONTROL + SD)
-
-
-def _of_stsb() -> list[str]:
-    pairs = load("stsb", split="train")
-    return list(dict.fromkeys([*pairs.sentence1, *pairs.sentence2]))
-
-
-def _of_wikipedia() -> list[str]:
-    texts = dict.fromkeys(sample_sentences())
-    return [text for text in texts if FEWEST <= len(text.split()) <= MOST]
-
-
-def _cut(texts: Iterable[str]) -> list[str]:
-    """The first twelve words of every text that has so many."""
-    words = [text.split() for text in texts]
-    return list(dict.fromkeys(" ".join(text[:CUT]) for text in words if len(text) >= CUT))
-
-
-def _of_dumps() -> list[str]:
-    """A million sentences of Wikipedia, as in the paper."""
-    texts: list[str] = []
-    for article in load("wiki"):
-        texts += split_sentences(article, min_words=FEWEST)
-        if len(texts) >= 1_000_000:
-            break
-    return texts[:1_000_000]
-
-
-SENTENCES: dict[str, Callable[[], list[str]]] = {
-    "STS-B, train": _of_stsb, "Wikipedia": _of_wikipedia,
-    "NLI": lambda: list(dict.fromkeys(text for column in (
-        "premise", "entailment", "contradiction") for text in getattr(load("nli"), column))),
-    f"Wikipedia, {CUT} words": lambda: _cut(_of_wikipedia()),
-    f"STS-B, train, {CUT} words": lambda: _cut(_of_stsb()), "Wikipedia, a million": _of_dumps}
-
-
-def texts_of(kind: str) -> list[str]:
-    """Sentences to learn from, each once. Raises ValueError for another name, DataMissing."""
-    return SENTENCES[check_choice("sentences", kind, SENTENCES)]()
 
 
 def dev_pairs(settings: Mapping[str, Any]) -> SentencePairs:
@@ -126,6 +84,8 @@ VARIANTS |= {f"dropout {share:g}": {"dropout": share} for share in (0.01, 0.05, 
 VARIANTS |= {name: {"augment": name} for name in AUGMENTS}
 VARIANTS |= {f"τ = {tau:g}": {"temperature": tau} for tau in (0.001, 0.01, 0.1, 1.0)}
 VARIANTS |= {f"on {kind}": {"sentences": kind} for kind in SENTENCES}
+VARIANTS |= {f"pairs: {kind}": {"pairs": kind} for kind in PAIRS}
+VARIANTS["on Wikipedia, delete one word"] = {"sentences": "Wikipedia", "augment": "delete one word"}
 
 
 def variant(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -137,13 +97,19 @@ def variant(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int,
            dev: SentencePairs | None) -> SimCse:
-    ours = ("sentences", "n", "encoder", "augment")
+    ours = ("sentences", "pairs", "n", "encoder", "augment")
     options = {key: value for key, value in own.items() if key not in ours}
-    supervised = own.get("supervised")
-    data = load("nli") if supervised else texts_of(own["sentences"])
-    if own.get("n"):
-        rows = generator(seed).permutation(len(data))[: own["n"]]
-        data = data.select(rows) if supervised else [data[i] for i in rows]
+    n = own.get("n")
+    if kind := own.get("pairs"):
+        rows = generator(seed).permutation(len(pairs_of(kind)[0]))[:n]
+        data: Any = tuple([side[i] for i in rows] for side in pairs_of(kind))
+        options["supervised"] = True
+    elif own.get("supervised"):
+        data = load("nli")
+        data = data.select(generator(seed).permutation(len(data))[:n]) if n else data
+    else:
+        data = texts_of(own["sentences"])
+        data = [data[i] for i in generator(seed).permutation(len(data))[:n]] if n else data
     change = AUGMENTS[own["augment"]] if own.get("augment") else None
     with quiet():
         return SimCse(encoder, **options, augment=change, seed=seed).fit(data, dev)
@@ -225,6 +191,10 @@ TAUS = {"τ = 0.001": "τ = 0.001", "τ = 0.01": "τ = 0.01", "τ = 0.05": "SimC
         "τ = 0.1": "τ = 0.1", "τ = 1": "τ = 1"}
 KINDS = {"STS-B, train": "SimCSE", "NLI": "on NLI", "Wikipedia": "on Wikipedia",
          "Wikipedia, 12 words": "on Wikipedia, 12 words"}
+OBJECTIVES = {"next sentence": "pairs: next sentence", "next 3 sentences": "pairs: next 3 sentences",
+              "delete one word": "on Wikipedia, delete one word", "dropout alone": "on Wikipedia"}
+LABELS = {"no labels": "SimCSE", **{name: f"pairs: {name}" for name in CLASSES},
+          "all classes": "pairs: all classes", "entailment, hard negatives": "supervised"}
 PATHS = {"dropout of 0.1": "SimCSE", "no dropout": "no dropout",
          "one mask for both": "one mask for both", "delete one word": "delete one word"}
 PLANE = {"SimCSE": "SimCSE", "supervised SimCSE": "supervised"}
@@ -257,8 +227,9 @@ def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)) ->
         scores = {row: {x: values[x] for x in places if x in values}
                   for row, values in _renamed(result, chosen).items()}
         for ending in ("", CONTROL):
-            if f"SimCSE: dev{ending}" in result:
-                scores[RAW + ending] = {DEV: result[f"SimCSE: dev{ending}"][0]}
+            looks = (result.get(f"{name}: dev{ending}") for name in chosen.values())
+            if before := next(filter(None, looks), None):
+                scores[RAW + ending] = {DEV: before[0]}
         return scores
     return measure
 
@@ -479,12 +450,18 @@ ENTRIES = (
                    "synonyms"),
              alone=lambda m: all(m["none (dropout)"][DEV] > m[name][DEV] for name in AUGMENTATIONS
                                  if name in m and name != "none (dropout)")),
+    declared("gao2021_table2", _table_of(OBJECTIVES),
+             _dots("Dropout alone against the next sentence", "dropout alone", "next sentence",
+                   source=f"{PAPER_BERT}, Table 2"), BAG_SCALES),
     declared("gao2021_table3", _table_of(RATES),
              _dots("Dropout of 0.1 against none", "0.1", "0", source=f"{PAPER_BERT}, Table 3",
                    begins="dropout "),
              # of LessonBERT: what a network gains that has never seen a mask (lesson 14)
              _only(BAG_SCALES | {"laptop": _LAPTOP}, "SimCSE", "no dropout", "dropout 0.2",
                    "dropout 0.5", "one mask for both")),
+    declared("gao2021_table4", _table_of(LABELS),
+             _dots("Pairs that follow against none", "entailment", "no labels",
+                   source=f"{PAPER_BERT}, Table 4"), BAG_SCALES),
     declared("gao2021_figure2", _measure_paths, _draw_paths, BAG_SCALES,
              without=lambda m: min(
                  _rise(m, name, "alignment") for name in ("no dropout", "one mask for both")
@@ -512,5 +489,5 @@ ENTRIES = (
              > m.get("last → first-last", {DEV: np.inf})[DEV], learns=_best),
     declared("gao2021_sentences", _table_of(KINDS, controls=("SimCSE", "on Wikipedia")),
              _dots("Learning from Wikipedia against no training", "Wikipedia", RAW,
-                   source=f"{PAPER_BERT}, a million sentences"), SCALES),
+                   source=f"{PAPER_BERT}, a million sentences"), BAG_SCALES),
 )

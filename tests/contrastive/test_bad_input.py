@@ -151,7 +151,8 @@ def data_of(texts, pairs):
         (False, texts[:1], ["1 example;"]), (False, "one text", ["one str"]),
         (False, [], ["0 documents"]), (False, ["a", None], ["data[1]"]),
         (False, pairs, ["SentencePairs"]), (True, texts, ["columns"]),
-        (True, (four, four), ["2 columns; supervised SimCSE needs 3"]),
+        (True, (four,), ["1 columns; supervised SimCSE needs 3"]),
+        (True, (four, texts[:3]), ["4, 3 texts"]),
         (True, (four, four, texts[:3]), ["4, 4, 3 texts"]),
         (True, pairs, ["SentencePairs, 2 columns and grades; supervised SimCSE needs 3 columns"]))]
     return [*sbert, *simcse, (CoSent, {}, (first, second, np.ones(4)), ["1 distinct label"]),

@@ -136,6 +136,18 @@ def test_the_loss_is_the_formula_with_hard_negatives(encoder, texts):
     assert float(loss) == pytest.approx(float(wanted), rel=1e-5)
 
 
+def test_pairs_are_triplets_without_hard_negatives(encoder, texts):
+    data, (x, y) = (texts[:10], texts[10:20]), (rows(4, seed=i) for i in range(2))
+    trainer = SimCse(encoder, supervised=True, head="none", temperature=0.1)
+    wanted = F.cross_entropy(F.normalize(x) @ F.normalize(y).T / 0.1, torch.arange(4))
+    assert float(objective(trainer, data)([x, y], np.arange(4))) == pytest.approx(float(wanted),
+                                                                                rel=1e-5)
+    with pytest.raises(ValueError, match="hard_weight=0.5.*data holds anchors and positives"):
+        trainer.set_params(hard_weight=0.5).fit(data)
+    with pytest.raises(ValueError, match="anchors, positives"):
+        trainer.fit((texts[:10], "one text"))
+
+
 def test_the_head_stands_between_vectors_and_loss(encoder, texts):
     with_head, without = (objective(SimCse(encoder, head=head), texts) for head in ("mlp", "none"))
     x, y = rows(4), rows(4, seed=1)

@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lessons_lib.datasets.records import SentencePairs
-from lessons_lib.reproduce import run, simcse, trained
+from lessons_lib.datasets.records import LabelledPairs, SentencePairs
+from lessons_lib.reproduce import run, simcse, simcse_texts, trained
 from lessons_lib.reproduce.models import CONTROL
-from lessons_lib.reproduce.simcse import (AUGMENTS, DEV, ENTRIES, PATHS, PLANE, RAW, SENTENCES,
-                                          VARIANTS, looked_at, runs, texts_of, variant)
+from lessons_lib.reproduce.simcse import (AUGMENTS, DEV, ENTRIES, PATHS, PLANE, RAW,
+                                          VARIANTS, looked_at, runs, variant)
+from lessons_lib.reproduce.simcse_texts import FEWEST, MOST, PAIRS, SENTENCES, pairs_of, texts_of
 
 BY_ID = {entry.id: entry for entry in ENTRIES}
 SMOKE, PAPER = simcse.SCALES["smoke"], simcse.SCALES["paper"]
@@ -59,8 +60,9 @@ def faked(monkeypatch, tmp_path):
         return Fake(seed)
 
     monkeypatch.setattr(simcse, "_train", train)
-    for module in (simcse, trained):
+    for module in (simcse, simcse_texts, trained):
         monkeypatch.setattr(module, "load", fake_load)
+    for module in (simcse, trained):
         monkeypatch.setattr(module, "model_of", lambda *_: Fake())
     monkeypatch.setattr(trained, "control_of", lambda *_: Fake(name="random"))
     monkeypatch.setattr(trained, "weights_of", lambda model: model.name)
@@ -78,9 +80,8 @@ def test_every_entry_can_be_measured_drawn_and_judged(faked, name, tmp_path):
 def test_a_training_serves_every_table_that_reads_it_and_leaves_its_history_behind(faked):
     for entry in ENTRIES:
         entry.measure(entry.scales["smoke"], 0)
-    plain = variant(SMOKE, "SimCSE")
-    # one and its control, again for other poolings
-    assert sum(own == plain for own, _ in faked) == 4
+    plain = variant(simcse.BAG_SCALES["smoke"], "SimCSE")
+    assert sum(own == plain for own, _ in faked) == 2      # one and its control, for all tables
     faked.clear()  # controls are for the names that want them, and no more than asked
     result = runs(["SimCSE", "no dropout"], SMOKE | {"seeds": 2, "controls": 1}, 5,
                   controls=["SimCSE"])
@@ -116,12 +117,29 @@ def test_a_changed_text_has_as_many_words_as_its_name_says(faked):
     assert np.mean(lengths) == pytest.approx(8, abs=0.3)
     texts = texts_of("STS-B, train")  # each once
     assert len(texts) == len(set(texts)) == 60
-    assert {len(t.split()) for t in simcse._cut(["a " * 20, "b " * 12, "c c"])} == {12}
+    assert {len(t.split()) for t in simcse_texts._cut(["a " * 20, "b " * 12, "c c"])} == {12}
     assert {"Wikipedia", "NLI"} < set(SENTENCES)
+
+
+def test_a_pair_is_of_its_class_or_of_neighbours_in_an_article(monkeypatch):
+    numbers = ("one", "two", "three", "four")
+    article = ". ".join(f"Sentence {number} stands in here" for number in numbers)
+    pairs = LabelledPairs(["a", "b", "c"], ["x", "y", "z"],
+                          ["neutral", "entailment", "entailment"], ["snli_devtest"] * 3)
+    monkeypatch.setattr(simcse_texts, "load", lambda name, **_: {
+        "nli-pairs": pairs, "wikipedia-sample": [article + ".", "Short one."]}[name])
+    assert pairs_of("entailment") == (["b", "c"], ["y", "z"])
+    assert pairs_of("contradiction") == ([], []) and len(pairs_of("all classes")[0]) == 3
+    near, far = pairs_of("next sentence"), pairs_of("next 3 sentences")
+    assert [text.split()[1] for text in near[0]] == ["one", "two", "three"]
+    assert [text.split()[1] for text in near[1]] == ["two", "three", "four"]
+    assert len(far[0]) == len(far[1]) == 3 + 2 + 1 and far[1][-1].split()[1] == "four"
+    assert set(PAIRS) >= {"neutral"} and FEWEST < MOST
 
 
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: texts_of("wiki"), "sentences='wiki'.*Wikipedia"),
+    (lambda: pairs_of("wiki"), "pairs='wiki'.*neutral"),
     (lambda: simcse.dev_pairs({"n_dev": 0}), "n_dev=0.*above 4.*28 or more")])
 def test_what_cannot_be_learned_from_is_named(faked, call, words):
     with pytest.raises(ValueError, match=words):
