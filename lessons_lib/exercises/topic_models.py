@@ -67,11 +67,14 @@ EXERCISES = by_name(
                "With weight 1 only the first stays, with weight 0 only the second.")),
     experiment_task("even_mixtures", "What does alpha = 10 do to the largest topic of a document?",
         {"it rises above": (0.95, 1.0), "it stays between": (0.7, 0.95),
-         "it falls below": (1 / 3, 0.7)}, 0.5,
-        why="alpha = 10 is ten tokens of every topic, seen in advance in every document. A post of "
-            "forty words has thirty more, spread evenly, so no topic can dominate",
+         "it falls below": (1 / 3, 0.7)}, 0.53,
+        why="alpha = 10 is ten tokens of every topic, seen in advance in every document. Even forty "
+            "tokens of one topic would give only (40 + 10) / 70 = 0.71. And alpha = 10 makes the "
+            "document's factor nearly even, so the tokens split as well: about 28 of 40, "
+            "(28 + 10) / 70 = 0.54",
         hints=("How many tokens does alpha = 10 add to a document of three topics, and how many "
-               "has a post?", "Run the two cells again and measure; the prior now adds thirty.")),
+               "has a post? And what does it do to the first factor of the draw?",
+               "Run the two cells again and measure; the prior now adds thirty.")),
     debug_task("m_step", "Why is the loss of this training far too low?",
         lambda n_kw: n_kw / n_kw.sum(axis=0, keepdims=True), _solve_m_step, _M_STEP_CASES,
         fresh=lambda rng: [(rng.gamma(1.0, size=(k, 7)) + 0.1,) for k in (2, 3, 5)],
