@@ -1,11 +1,8 @@
-"""Exercises of lesson ``17_search``: the weight of a word, what no ranking by words sees, counts
-that are left out, and a measure whose best value is not 1.
+"""Exercises of lesson ``17_search``: MRR, which the lesson defines and leaves to the reader, what
+no ranking by words sees, counts that are left out, and a fusion by what are no ranks.
 """
 
 from __future__ import annotations
-
-import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.random import Generator
@@ -15,31 +12,47 @@ from ._declare import by_name, debug_task, experiment_task, function_task, which
 __all__ = ["CHANGES", "EXERCISES", "SAME"]
 
 
-def _solve_bm25_weight(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                       k1: float = 1.5, b: float = 0.75) -> float:
-    idf = math.log(1 + (N - df + 0.5) / (df + 0.5))
-    return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
+def _solve_mean_reciprocal_rank(rankings: list, relevant: list, k: int = 10) -> float:
+    total = 0.0
+    for ranking, right in zip(rankings, relevant, strict=True):
+        for place, row in enumerate(ranking[:k], start=1):
+            if row in right:
+                total += 1 / place
+                break
+    return total / len(rankings)
 
 
-def _bm25(weight: Callable[..., float]) -> Callable:
-    """Another weight of the same arguments."""
-    def bm25_weight(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-        return weight(tf, df, N, length, mean_length, k1=k1, b=b)
-
-    return bm25_weight
+def _places(rankings: list, relevant: list, k: int) -> list[list[int]]:
+    """The places of the right passages among the first k of each ranking, from 1."""
+    return [[place for place, row in enumerate(ranking[:k], start=1) if row in right]
+            for ranking, right in zip(rankings, relevant, strict=True)]
 
 
-_BM25_CASES = [(0, 1, 10, 5, 5), (1, 1, 10, 5, 5), (3, 2, 10, 5, 10), (285, 20, 106, 8975, 4365.7),
-               (2, 100, 106, 300, 4000),
-               *(dict(tf=2, df=5, N=10, length=8, mean_length=4, k1=k1, b=b)
-                 for k1, b in [(1.2, 0.0), (2.0, 1.0)])]
+def _every_right_one(rankings: list, relevant: list, k: int = 10) -> float:
+    each = _places(rankings, relevant, k)
+    return sum(1 / place for places in each for place in places) / len(each)
 
 
-def _fresh_weights(rng: Generator) -> list[dict]:
-    return [dict(tf=int(rng.integers(1, 30)), df=int(rng.integers(1, 60)),
-                 N=int(rng.integers(60, 200)), length=int(rng.integers(20, 400)),
-                 mean_length=float(rng.integers(50, 300)) + 0.5, k1=float(rng.uniform(0.8, 2.2)),
-                 b=float(rng.uniform(0.55, 0.95))) for _ in range(5)]
+def _answered_only(rankings: list, relevant: list, k: int = 10) -> float:
+    firsts = [places[0] for places in _places(rankings, relevant, k) if places]
+    return float(np.mean([1 / place for place in firsts])) if firsts else 0.0
+
+
+def _of_the_mean_place(rankings: list, relevant: list, k: int = 10) -> float:
+    firsts = [places[0] for places in _places(rankings, relevant, k) if places]
+    return len(firsts) / sum(firsts) if firsts else 0.0
+
+
+_MRR_CASES = [([[4, 2, 9]], [[9]]), ([[4, 2, 9], [1, 5, 7]], [[2], [7, 5]]),
+              ([[3, 8], [6, 1, 2], [5, 0, 7]], [[8], [4], [7, 0]]),
+              ([list(range(20)), list(range(20))], [[11, 3], [10]]),
+              dict(rankings=[[1, 2, 3, 4], [4, 3, 2, 1]], relevant=[[4], [3, 2]], k=3)]
+
+
+def _fresh_questions(rng: Generator) -> list[tuple]:
+    return [([rng.permutation(30)[:12].tolist() for _ in range(n)],
+             [rng.permutation(30)[:6].tolist() for _ in range(n)], k)
+            for n, k in ((3, 4), (4, 5), (5, 3), (6, 10), (7, 6))]
 
 
 _REASONS = {
@@ -55,42 +68,44 @@ CHANGES = tuple(_REASONS)
 SAME = frozenset(CHANGES[:4])                    # tests/exercises/test_search.py measures it
 
 
-def _low_ceiling(ranking: list, relevant: list, k: int) -> float:
-    gain = 1 / np.log2(np.arange(k) + 2)
-    right = [row in relevant for row in ranking[:k]]
-    return float((gain[: len(right)] * right).sum() / gain.sum())                   # the fault
+def _fused_scores(first: np.ndarray, second: np.ndarray, c: float) -> np.ndarray:
+    total = np.zeros(len(first))
+    for scores in (first, second):
+        rank = 1 + (-scores).argsort()                                              # the fault
+        total += 1 / (c + rank)
+    return total
 
 
-def _solve_low_ceiling(ranking: list, relevant: list, k: int) -> float:
-    gain = 1 / np.log2(np.arange(k) + 2)
-    right = [row in relevant for row in ranking[:k]]
-    return float((gain[: len(right)] * right).sum() / gain[: len(relevant)].sum())
+def _solve_fused_scores(first: np.ndarray, second: np.ndarray, c: float) -> np.ndarray:
+    total = np.zeros(len(first))
+    for scores in (first, second):
+        rank = 1 + (-scores).argsort().argsort()
+        total += 1 / (c + rank)
+    return total
 
 
-def _fresh_rankings(rng: Generator) -> list[tuple]:
-    return [(rng.permutation(30)[:12].tolist(), rng.permutation(30)[:n].tolist(), 10)
-            for n in (3, 6, 14)]
+def _fresh_scores(rng: Generator) -> list[tuple]:
+    return [(*rng.permuted(np.arange(2.0 * n).reshape(2, n), axis=1), c)
+            for n, c in ((7, 5), (9, 1), (11, 60), (8, 20))]
 
 
 EXERCISES = by_name(
-    function_task("bm25_weight", "What one word adds to the BM25 score of a passage",
-        _solve_bm25_weight, _BM25_CASES, fresh=_fresh_weights,
-        wrong={"no saturation":
-                   _bm25(lambda tf, df, N, n, mean, k1, b: math.log(1 + (N - df + 0.5) / (df + 0.5))
-                         * tf / (1 - b + b * n / mean)),
-               "no 1 inside the logarithm":
-                   _bm25(lambda tf, df, N, n, mean, k1, b: math.log((N - df + 0.5) / (df + 0.5))
-                         * tf * (k1 + 1) / (tf + k1 * (1 - b + b * n / mean))),
-               "length upside down":
-                   _bm25(lambda *of, **k: _solve_bm25_weight(*of[:3], *of[:2:-1], **k)),
-               "b and 1 - b exchanged":
-                   _bm25(lambda *of, k1, b: _solve_bm25_weight(*of, k1=k1, b=1 - b)),
-               "no factor k1 + 1":
-                   _bm25(lambda *of, k1, b: _solve_bm25_weight(*of, k1=k1, b=b) / (k1 + 1))},
-        hints=("First the idf, with math.log or np.log. Then the fraction, written as in the "
-               "formula.",
-               "In a passage of mean length the bracket after k1 is 1. Check yours: 1 - b + b * "
-               "1.")),
+    function_task("mean_reciprocal_rank",
+        "Mean over questions of 1 / the place of the first right passage",
+        _solve_mean_reciprocal_rank, _MRR_CASES, fresh=_fresh_questions,
+        wrong={"every right passage counts": _every_right_one,
+               "questions without a right one left out": _answered_only,
+               "1 / the mean place": _of_the_mean_place,
+               "all places, not the first k":
+                   lambda rankings, relevant, k=10: _solve_mean_reciprocal_rank(rankings, relevant,
+                                                                                k=1000),
+               "the place of the first in relevant":
+                   lambda rankings, relevant, k=10: _solve_mean_reciprocal_rank(
+                       rankings, [right[:1] for right in relevant], k)},
+        hints=("For one question: go down the first k places and stop at the first right passage. "
+               "Without one it adds 0, and still counts as a question.",
+               "enumerate(ranking[:k], start=1) gives places from 1. Divide the sum by "
+               "len(rankings).")),
     which_of("same_ranking", "Which changes leave every BM25 ranking as it is?", _REASONS, SAME,
         wrong=({CHANGES[0]}, set(CHANGES[:2]), set(CHANGES[:3]), set(CHANGES[:5]), set(CHANGES)),
         hints=("Which numbers of the formula does each change touch: tf, df, N, the lengths?",
@@ -104,15 +119,21 @@ EXERCISES = by_name(
         hints=("How often does a rare word occur in a passage of 120 words?",
                "Rank with other = ll.search.InvertedIndex(k1=0, ...).fit(passages) and "
                "other.search_each(dev.question, k=10), then by_kind.")),
-    debug_task("low_ceiling", "Why is the best nDCG not 1?", _low_ceiling, _solve_low_ceiling,
-        [([4, 2, 9], [4], 10), ([1, 5, 7, 3], [5, 3], 3), ([1, 2], [8], 10)],
-        fresh=_fresh_rankings,
-        symptom="How many right passages does the best order have among its first k?",
-        wrong={"divided by how many are right":
-                   lambda ranking, relevant, k: _low_ceiling(ranking, relevant, k)
-                   / len(relevant),
-               "no discount":
-                   lambda ranking, relevant, k: len({*ranking[:k]} & {*relevant}) / len(relevant)},
-        hints=("The best order has the right passages in front, and there are len(relevant) of "
-               "them.",
-               "Divide by the sum of the first len(relevant) gains.")))
+    debug_task("fused_scores", "Why is the fusion of two good rankings random?", _fused_scores,
+        _solve_fused_scores,
+        [(np.array([0.2, 0.9, 0.5]), np.array([3.0, 8.0, 1.0]), 5),
+         (np.array([0.1, 0.4, 0.2, 0.9]), np.array([7.0, 2.0, 9.0, 4.0]), 1),
+         (np.array([5.0, 1.0, 4.0, 2.0, 3.0]), np.array([0.3, 0.5, 0.1, 0.2, 0.4]), 60)],
+        fresh=_fresh_scores,
+        symptom="Which rank does the passage with the highest score get?",
+        wrong={"the lowest score first":
+                   lambda first, second, c: _solve_fused_scores(-first, -second, c),
+               "ranks from 0": lambda first, second, c: _solve_fused_scores(first, second, c - 1),
+               "scores in place of ranks":
+                   lambda first, second, c: 1 / (c + first) + 1 / (c + second),
+               "the first alone mended":
+                   lambda first, second, c: (_solve_fused_scores(first, first, c)
+                                             + _fused_scores(second, second, c)) / 2},
+        hints=("The ranks of the scores 0.2, 0.9, 0.5 are 3, 1, 2. Print yours.",
+               "argsort says which passage stands at each place. You want the place of each "
+               "passage: that is the argsort of the argsort.")))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lessons_lib.evaluation import ndcg_at
+from lessons_lib.evaluation import retrieval_scores
 from lessons_lib.exercises.search import CHANGES, EXERCISES, SAME
-from lessons_lib.search import InvertedIndex
+from lessons_lib.search import InvertedIndex, reciprocal_rank_fusion
 
 TEXTS = ["red red red ball", "red ball ball and a long tail of words", "blue ball", "red blue",
          "the blue sky over the red red house", "a house"]
@@ -45,17 +45,26 @@ def test_saturation_makes_a_passage_written_twice_another_one():
     assert not np.isclose(once[0] / once[1], twice[0] / twice[1])
 
 
-def test_the_weights_of_the_words_add_up_to_the_score_of_the_index():
-    weight, words = EXERCISES["bm25_weight"].solution, [text.split() for text in TEXTS]
-    mean = np.mean(list(map(len, words)))
-    mine = [sum(weight(text.count(word), sum(word in other for other in words), len(words),
-                       len(text), mean) for word in ("red", "ball")) for text in words]
-    assert mine == pytest.approx(scores(TEXTS, ["red ball"])[0].tolist())
+def test_the_mean_reciprocal_rank_is_that_of_the_library():
+    rng, mine = np.random.default_rng(0), EXERCISES["mean_reciprocal_rank"].solution
+    rankings = [rng.permutation(20).tolist() for _ in range(8)]
+    relevant = [rng.permutation(20)[:n].tolist() for n in (1, 1, 1, 2, 2, 3, 4, 12)]
+    for k in (1, 3, 10):
+        assert mine(rankings, relevant, k) == pytest.approx(
+            retrieval_scores(rankings, relevant, k=k, bootstrap=0).mrr)
 
 
-def test_the_mended_measure_is_that_of_the_library():
-    rng = np.random.default_rng(0)
-    for n in (1, 3, 12):
-        ranking, relevant = rng.permutation(20).tolist(), rng.permutation(20)[:n].tolist()
-        assert EXERCISES["low_ceiling"].solution(ranking, relevant, 10) == pytest.approx(
-            ndcg_at(ranking, relevant, k=10))
+def test_the_mended_fusion_is_that_of_the_library_and_the_faulty_one_finds_what_chance_finds():
+    rng, exercise = np.random.default_rng(0), EXERCISES["fused_scores"]
+    n, repeats, mended, faulty = 50, 400, 0, 0
+    for _ in range(repeats):
+        right = rng.integers(n)
+        both = rng.normal(size=(2, n))
+        both[:, right] += 4                      # each search alone almost always has it first
+        fused = exercise.solution(*both, 5)
+        ranks = [np.argsort(-scores).tolist() for scores in both]
+        ours = [fused[row] for row, _ in reciprocal_rank_fusion(ranks, k=n, constant=5)]
+        assert ours == sorted(fused, reverse=True)
+        mended += fused.argmax() == right
+        faulty += exercise.wrong["the code as it was"](*both, 5).argmax() == right
+    assert mended > 0.9 * repeats and faulty < 0.1 * repeats
