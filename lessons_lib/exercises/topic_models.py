@@ -68,10 +68,10 @@ EXERCISES = by_name(
     experiment_task("even_mixtures", "What does alpha = 10 do to the largest topic of a document?",
         {"it rises above": (0.95, 1.0), "it stays between": (0.7, 0.95),
          "it falls below": (1 / 3, 0.7)}, 0.53,
-        why="alpha = 10 is ten tokens of every topic, seen in advance in every document. Even forty "
-            "tokens of one topic would give only (40 + 10) / 70 = 0.71. And alpha = 10 makes the "
-            "document's factor nearly even, so the tokens split as well: about 28 of 40, "
-            "(28 + 10) / 70 = 0.54",
+        why="alpha = 10 is ten tokens of every topic, seen in advance in every document. Even "
+            "forty tokens of one topic would give only (40 + 10) / 70 = 0.71. And alpha = 10 "
+            "makes the document's factor nearly even, so the tokens split as well: about 28 of "
+            "40, (28 + 10) / 70 = 0.54",
         hints=("How many tokens does alpha = 10 add to a document of three topics, and how many "
                "has a post? And what does it do to the first factor of the draw?",
                "Run the two cells again and measure; the prior now adds thirty.")),
