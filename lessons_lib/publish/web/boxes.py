@@ -81,7 +81,8 @@ def _data(method: str) -> dict[str, Any]:
         model = sif(table("glove"))
         return _numbers(table("glove")) | {
             "weights": [float(f"{weight:.7g}") for weight in model.weights_],
-            "shared": [float(f"{value:.7g}") for value in model.components_[0]]}
+            "shared": [float(f"{value:.7g}") for value in model.components_[0]],
+            "sentences": N_SENTENCES}
     return {"texts": passages(), "k1": InvertedIndex.k1.default, "b": InvertedIndex.b.default}
 
 

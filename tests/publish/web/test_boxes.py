@@ -99,10 +99,11 @@ def test_shared_words_are_those_of_one_hot(asked):
 @pytest.mark.parametrize("method, texts, answer",
                          [("overlap", ["", "a"], "both boxes"),
                           ("sif", ["qqqq", "a dog"], "5,000 words of this page: qqqq"),
+                          ("sif", ["a dog", "a cat"], "what 2,000 sentences of Wikipedia share"),
                           ("neighbours", ["", "a b c"], "Type one word"),
                           ("neighbours", ["moon", "king qqqq man"], "of this page: qqqq"),
                           ("bm25", ["qqqq"], "No passage")])
-def test_a_text_that_cannot_be_answered_gets_a_sentence(asked, box, method, texts, answer):
+def test_a_box_says_what_it_lacks_and_what_it_computes_with(asked, box, method, texts, answer):
     question = f"METHODS['{method}'](t, ...{json.dumps(texts)}).said"
     said = (asked(question.replace("(t,", "(null,"), THEME / "boxes.js") if method == "overlap"
             else box(method, question))
