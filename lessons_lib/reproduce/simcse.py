@@ -30,7 +30,7 @@ from ..plots.style import GREY
 from .entry import BAG, COURSE, Draw, Entry, Holds, Measure, Rows, Series, declared
 from .models import CONTROL, PAPER, RANDOM, model_of
 from .pictures import beside_paper, dots_of, gains, mean_dots
-from .simcse_texts import CLASSES, CUT, PAIRS, SENTENCES, pairs_of, texts_of
+from .simcse_texts import CLASSES, PAIRS, SENTENCES, pairs_of, texts_of
 from .trained import (
     PLACES, SD, SETS, paired_spearman, quiet, some_pairs, spearman_by_set, trained_rows)
 
@@ -191,8 +191,8 @@ TAUS = {"τ = 0.001": "τ = 0.001", "τ = 0.01": "τ = 0.01", "τ = 0.05": "SimC
         "τ = 0.1": "τ = 0.1", "τ = 1": "τ = 1"}
 KINDS = {"STS-B, train": "SimCSE", "NLI": "on NLI", "Wikipedia": "on Wikipedia",
          "Wikipedia, 12 words": "on Wikipedia, 12 words"}
-OBJECTIVES = {"next sentence": "pairs: next sentence", "next 3 sentences": "pairs: next 3 sentences",
-              "delete one word": "on Wikipedia, delete one word", "dropout alone": "on Wikipedia"}
+OBJECTIVES = {name: f"pairs: {name}" for name in ("next sentence", "next 3 sentences")}
+OBJECTIVES |= {"delete one word": "on Wikipedia, delete one word", "dropout alone": "on Wikipedia"}
 LABELS = {"no labels": "SimCSE", **{name: f"pairs: {name}" for name in CLASSES},
           "all classes": "pairs: all classes", "entailment, hard negatives": "supervised"}
 PATHS = {"dropout of 0.1": "SimCSE", "no dropout": "no dropout",

@@ -60,9 +60,8 @@ def texts_of(kind: str) -> list[str]:
 
 def _of_classes(*classes: str) -> tuple[list[str], list[str]]:
     pairs = load("nli-pairs", dataset="snli_devtest")
-    rows = [(a, b) for a, b, label in zip(pairs.sentence1, pairs.sentence2, pairs.label, strict=True)
-            if label in classes]
-    return [a for a, _ in rows], [b for _, b in rows]
+    of_classes = [i for i, label in enumerate(pairs.label) if label in classes]
+    return [pairs.sentence1[i] for i in of_classes], [pairs.sentence2[i] for i in of_classes]
 
 
 def _followers(reach: int) -> tuple[list[str], list[str]]:
