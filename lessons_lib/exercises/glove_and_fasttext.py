@@ -1,5 +1,5 @@
 """Exercises of lesson ``05_glove_and_fasttext``: what the loss of GloVe does not see, parts of
-words, their hash, two senses, a rate that is too large, weights that are too large.
+words, their hash, two senses, a rate that is too large, an AdaGrad that forgets.
 """
 
 from __future__ import annotations
@@ -17,12 +17,22 @@ from .base import Exercise
 __all__ = ["EXERCISES"]
 
 
-def _weights_above_1(X: np.ndarray, x_max: float) -> np.ndarray:
-    return (np.asarray(X) / x_max)**0.75                                 # the fault
+def _never_settles(gradients: list[float], rate: float) -> list[float]:
+    G, steps_taken = 1.0, []
+    for g in gradients:
+        G = g**2                                                         # the fault
+        steps_taken.append(-rate * g / np.sqrt(G))
+    return steps_taken
 
 
-def _solve_weights_above_1(X: np.ndarray, x_max: float) -> np.ndarray:
-    return np.minimum(1, (np.asarray(X) / x_max)**0.75)
+def _adagrad(gradients: list[float], rate: float, start: float = 1.0,
+             power: float = 0.5) -> list[float]:
+    squares = start + np.cumsum(np.square(gradients))
+    return (-rate * np.asarray(gradients) / squares**power).tolist()
+
+
+def _solve_never_settles(gradients: list[float], rate: float) -> list[float]:
+    return _adagrad(gradients, rate)
 
 
 def _solve_parts(word: str, min_n: int, max_n: int) -> list[str]:
@@ -155,15 +165,17 @@ EXERCISES = by_name(
         hints=("Plot the loss of the first ten steps. Does it fall?",
                "AdaGrad divides by the root of all squares so far. What do ten huge gradients do "
                "to the steps after them?")),
-    debug_task("weights_above_1", "Which line gives some pairs a weight far above 1?",
-        _weights_above_1, _solve_weights_above_1,
-        [([0.1, 1.0, 10.0, 1000.0], 10.0), ([5.0, 20.0], 10.0), ([100.0, 400.0], 100.0)],
-        fresh=lambda rng: [([*rng.uniform(0.1, 4, size=3), 900.0], float(rng.integers(5, 90)))
-                           for _ in range(2)],
-        symptom="The largest weight is that of a pair such as “of the”. What should it be?",
-        wrong={"nothing above x_max": lambda X, x_max: np.where(
-                   np.asarray(X) <= x_max, _weights_above_1(X, x_max), 0),
-               "the count is cut at 1": lambda X, x_max: _weights_above_1(np.minimum(X, 1), x_max),
-               "no power": lambda X, x_max: np.minimum(1, np.asarray(X) / x_max)},
-        hints=("Below x_max it is a power of X / x_max. And from there on?",
-               "np.minimum takes the smaller one of two numbers, place by place.")))
+    debug_task("never_settles", "Which line lets AdaGrad forget its squares?",
+        _never_settles, _solve_never_settles,
+        [([3.0, 4.0], 0.3), ([0.5, -0.5, 0.1, -0.1], 0.3), ([10.0, 0.01, -2.0], 1.0)],
+        fresh=lambda rng: [(rng.normal(size=n).round(2).tolist(), float(rng.uniform(0.05, 1)))
+                           for n in (3, 6)],
+        symptom="A step is as large after a small gradient as after a large one. What should G "
+                "hold after three gradients?",
+        wrong={"the sum starts at 0": lambda gradients, rate: _adagrad(gradients, rate, start=0),
+               "no root": lambda gradients, rate: _adagrad(gradients, rate, power=1),
+               "up instead of down": lambda gradients, rate: _adagrad(gradients, -rate),
+               "no memory but the 1": lambda gradients, rate: [
+                   _adagrad([g], rate)[0] for g in gradients]},
+        hints=("The text of section 4 has two formulas: one for G, one for the step. Compare both.",
+               "G adds up all squares so far, so the steps become smaller.")))

@@ -34,3 +34,15 @@ def test_parts_and_hashes_are_those_of_the_library(word):
     assert [EXERCISES["hash_of"].solution(part) for part in ngrams(word)] == [
         fnv1a(part) for part in ngrams(word)
     ]
+
+
+def test_the_forgetful_steps_have_one_size_and_adagrads_become_smaller():
+    exercise = EXERCISES["never_settles"]
+    forgetful = exercise.wrong["the code as it was"]
+    gradients = [2.0, -0.5, 3.0, -0.01]
+    assert np.allclose(np.abs(forgetful(gradients, 0.3)), 0.3)
+    x, G = 0.0, 1.0
+    for g, step in zip(gradients, exercise.solution(gradients, 0.3), strict=True):
+        before, G = x, G + g**2                  # as section 4 writes it
+        x -= 0.3 * g / np.sqrt(G)
+        assert np.isclose(x - before, step)
