@@ -47,7 +47,7 @@ def _order(name: str, labels: np.ndarray) -> np.ndarray:
 
 def _learned(texts: list[str], own: Mapping[str, Any], epochs: int, seed: int,
              order: np.ndarray) -> np.ndarray:
-    """Vectors of all reviews: like the paper's, those of the test are trained with the others."""
+    """Vectors of all reviews: as in the repetition, the test's are trained with the others."""
     corpus = Corpus.from_texts([texts[i] for i in order], min_count=COMMON["min_count"])
     vectors = np.empty((len(texts), COMMON["dim"]), dtype=np.float32)
     model = Doc2Vec(**COMMON, epochs=epochs, seed=seed, **own).fit(corpus)
