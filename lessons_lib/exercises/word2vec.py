@@ -1,5 +1,5 @@
-"""Exercises of lesson ``04_word2vec``: pairs of a window, kept words, the gradient of negative
-sampling, what leaves neighbours as they are, shuffled words, a loss without a push.
+"""Exercises of lesson ``04_word2vec``: pairs of a window, words that are always kept, the gradient
+of negative sampling, what leaves neighbours as they are, shuffled words, a loss without a push.
 """
 
 from __future__ import annotations
@@ -30,13 +30,8 @@ _PAIR_CASES = [(["cats", "drink"], 1), (["cats", "drink", "milk"], 1),
                (["very", "very", "cold"], 1)]
 
 
-def _solve_keep_probability(count: int, total: int, t: float) -> float:
-    ratio = t * total / count
-    return min(1.0, ratio**0.5 + ratio)
-
-
-_KEEP_CASES = [(50, 1000, 1e-3), (10, 1000, 1e-3), (1, 1000, 1e-3), (3, 1000, 1e-3),
-               (60_000, 1_000_000, 1e-4), (7, 1_000_000, 1e-5)]
+def _solve_always_kept(t: float) -> float:
+    return t * (3 + 5**0.5) / 2                  # x + x² = 1 for x = √(t / f)
 
 
 def _solve_centre_gradient(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -80,12 +75,6 @@ def _fresh_tokens(rng: Generator) -> list[tuple]:
             ([], 2)]
 
 
-def _fresh_frequencies(rng: Generator) -> list[tuple]:
-    total = int(rng.integers(50_000, 900_000))
-    return [(int(total * share) + 1, total, float(t)) for share,
-            t in zip((0.05, 0.01, 0.002, 1e-5), rng.uniform(2e-4, 2e-3, size=4), strict=True)]
-
-
 EXERCISES = by_name(
     which_of("same_neighbours",
         "Which changes leave every word's nearest neighbours by cosine as they are?",
@@ -116,19 +105,16 @@ EXERCISES = by_name(
                "i itself.",
                "range(max(0, i - half), min(len(tokens), i + half + 1)): a negative place would "
                "count from the end of the list.")),
-    function_task("keep_probability",
-        "How likely is a word kept by subsampling, as the program does it?",
-        _solve_keep_probability, _KEEP_CASES, fresh=_fresh_frequencies,
-        wrong={
-            "the formula of the paper": lambda count, total, t: min(1.0, (t * total / count)**0.5),
-            "the probability of being thrown away":
-                lambda count, total, t: 1 - _solve_keep_probability(count, total, t),
-            "above 1 for rare words":
-                lambda count, total, t: (t * total / count)**0.5 + (t * total / count),
-            "f and t exchanged":
-                lambda count, total, t: min(1.0, (count / total / t)**0.5 + (count / total / t))},
-        hints=("f = count / total. The formula needs t / f twice.",
-               "A probability is at most 1: min(1.0, ...).")),
+    function_task("always_kept",
+        "Up to which share of the text is a word always kept by subsampling?",
+        _solve_always_kept, [(1e-3,), (1e-4,), (1e-5,), (0.02,)],
+        fresh=lambda rng: [(float(t),) for t in rng.uniform(1e-5, 1e-2, size=4)],
+        wrong={"the formula of the paper": lambda t: t,
+               "each of the two terms is 1/2, the second one left out": lambda t: 4 * t,
+               "the other root": lambda t: t * (3 - 5**0.5) / 2,
+               "x instead of its square": lambda t: t * (1 + 5**0.5) / 2},
+        hints=("Call √(t / f) = x. The probability is x + x². Where does it reach 1?",
+               "The positive root of x² + x = 1, then f = t / x².")),
     function_task("centre_gradient",
         "The gradient of the loss of negative sampling with respect to the centre's vector",
         _solve_centre_gradient, _GRADIENT_CASES,

@@ -41,11 +41,13 @@ def test_the_pairs_are_those_that_the_library_trains_on():
     assert EXERCISES["window_pairs"].solution(tokens, 1) == taken
 
 
-def test_the_probability_is_the_one_the_library_keeps_words_with():
-    counts = np.array([5000, 700, 30, 1])
-    state = WindowState(np.zeros(0), [0], np.zeros((4, 1)), np.zeros((4, 1)), counts, sample=1e-2)
-    mine = [EXERCISES["keep_probability"].solution(int(n), int(counts.sum()), 1e-2) for n in counts]
-    assert np.allclose(state.keep / 2**31, mine, atol=1e-8)
+def test_the_share_is_the_largest_that_the_library_always_keeps():
+    share, total = EXERCISES["always_kept"].solution(1e-2), 1_000_000
+    below, above = int(0.99 * share * total), int(1.01 * share * total)
+    counts = np.array([below, above, total - below - above])
+    state = WindowState(np.zeros(0), [0], np.zeros((3, 1)), np.zeros((3, 1)), counts, sample=1e-2)
+    kept = state.keep / 2**31
+    assert np.isclose(kept[0], 1, atol=1e-8) and kept[1] < 0.999
 
 
 def test_the_gradient_is_that_of_the_loss():
