@@ -1,5 +1,5 @@
 """Exercises of lesson ``01_one_hot``: cosine without vectors, words needed for a share of the text,
-equal distances, training on shuffled grades, a loss that is too large.
+equal distances, training on shuffled grades, a wrong derivative.
 """
 
 from __future__ import annotations
@@ -34,14 +34,18 @@ def _needed(order: Callable[[list[int]], list[int]]) -> Callable:
         np.flatnonzero(np.cumsum(order(counts)) / np.sum(counts) >= share)[0]) + 1
 
 
-def _loss_without_fifths(cosines: list[float], grades: list[float]) -> float:
-    error = np.asarray(cosines) - np.asarray(grades)                     # the fault
-    return float(np.mean(error**2))
+def _half_of_the_shared(w: np.ndarray, A: np.ndarray, B: np.ndarray,
+                        grades: np.ndarray) -> np.ndarray:
+    c = 2 * (A * B) @ w / ((A + B) @ w)
+    scaled = (c - grades / 5) / ((A + B) @ w)
+    return (A * B).T @ scaled - (A + B).T @ (scaled * c)                 # the fault
 
 
-def _solve_large_loss(cosines: list[float], grades: list[float]) -> float:
-    error = np.asarray(cosines) - np.asarray(grades) / 5
-    return float(np.mean(error**2))
+def _solve_dice_slope(w: np.ndarray, A: np.ndarray, B: np.ndarray,
+                      grades: np.ndarray) -> np.ndarray:
+    c = 2 * (A * B) @ w / ((A + B) @ w)
+    scaled = (c - grades / 5) / ((A + B) @ w)
+    return 2 * (A * B).T @ scaled - (A + B).T @ (scaled * c)
 
 
 def _judge_equidistant(points: Any) -> str | None:
@@ -67,6 +71,10 @@ _WORD_CASES = [(["cat"], ["cat"]), (["cat"], ["dog"]), ([], ["dog"]), (["a", "ca
 _COUNT_CASES = [([4, 3, 2, 1], 0.5), ([4, 3, 2, 1], 0.7), ([1, 2, 3, 4], 0.7),
                 ([10, 1, 1, 1, 1], 0.5), ([5, 5, 5, 5], 1.0),
                 (generator(0).integers(1, 50, size=30).tolist(), 0.9)]
+_DICE_CASES = [
+    (np.ones(3), np.array([[1, 1, 0]]), np.array([[0, 1, 1]]), np.array([4.0])),
+    (np.array([0.5, 2.0, 1.0, 1.5]), np.array([[1, 1, 0, 1], [0, 1, 1, 0]]),
+     np.array([[1, 0, 1, 1], [1, 0, 0, 1]]), np.array([2.0, 5.0]))]
 _TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 
 
@@ -78,6 +86,15 @@ def _fresh_texts(rng: Generator) -> list[tuple]:
 
     return [([], text(3)), (text(4), []), ([], []), *((text(int(n)), text(int(m)))
                                                       for n, m in rng.integers(3, 14, size=(6, 2)))]
+
+
+def _fresh_pairs(rng: Generator) -> list[tuple]:
+    pairs = []
+    for n, n_words in ((2, 4), (4, 6)):
+        A, B = rng.integers(0, 2, size=(2, n, n_words))
+        A[:, 0] = B[:, :2] = 1                   # no empty sentence, and a shared word
+        pairs.append((rng.uniform(0.3, 3, size=n_words), A, B, rng.uniform(0, 5, size=n).round(1)))
+    return pairs
 
 
 def _fresh_counts(rng: Generator) -> list[tuple]:
@@ -141,14 +158,16 @@ EXERCISES = by_name(
         hints=("Which part of the training set still fits to the sentences? Which does not?",
                "The loss falls here, too: thousands of weights can fit noise. Does that help on "
                "other pairs?")),
-    debug_task("large_loss", "Which line makes this loss too large?", _loss_without_fifths,
-        _solve_large_loss, [([0.8, 0.0], [4, 5]), ([0.5], [2.5]), ([0.1, 0.9, 0.4], [0, 5, 1])],
-        fresh=lambda rng: [(rng.uniform(0, 1, size=4).tolist(),
-                            rng.uniform(0, 5, size=4).round(1).tolist()) for _ in range(2)],
-        symptom="A cosine of weighted ones lies between 0 and 1. Where do the grades lie?",
-        wrong={"divided the wrong way": lambda cosines, grades: _solve_large_loss(
-                   cosines, (25 * np.asarray(grades)).tolist()),
-               "the whole error divided": lambda cosines, grades:
-                   _loss_without_fifths(cosines, grades) / 25},
-        hints=("The largest possible loss of section 7 is 1. Why?",
-               "Both sides of the difference should run from 0 to 1.")))
+    debug_task("dice_slope", "Which line has the wrong derivative?", _half_of_the_shared,
+        _solve_dice_slope, _DICE_CASES, fresh=_fresh_pairs,
+        symptom="Doubled weights give the same c. What must w @ slope be, and what is it?",
+        wrong={"the other part halved": lambda *pairs: _solve_dice_slope(*pairs) / 2,
+               "shared words count as the others":
+                   lambda *pairs: 2 * _half_of_the_shared(*pairs) - _solve_dice_slope(*pairs),
+               "points downhill": lambda *pairs: -_solve_dice_slope(*pairs),
+               "the grades not divided": lambda w, A, B, grades:
+                   _solve_dice_slope(w, A, B, 5 * np.asarray(grades))},
+        hints=("Take the derivative of 2s / (a + b) by one weight: a word of both sentences, then "
+               "a word of one of them only.",
+               "The line of c is right. The derivative of 2s by the weight of a shared word is "
+               "2.")))

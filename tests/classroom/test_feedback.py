@@ -120,8 +120,8 @@ def test_an_answer_that_notes_its_inputs_cannot_tell_them(confined, assignment, 
            "    if len(SEEN) > 6: raise ValueError(SEEN)\n    "
            + right["words_needed"].split("\n    ", 1)[1])
     tell = "def overlap_cosine(a, b):\n    raise ValueError(globals().get('SEEN'))"
-    late = "def large_loss(cosines, grades):\n    return SEEN"
-    hand_in("eve", words_needed=spy, overlap_cosine=tell, large_loss=late)
+    late = "def dice_slope(w, A, B, grades):\n    return SEEN"
+    hand_in("eve", words_needed=spy, overlap_cosine=tell, dice_slope=late)
     hidden = {tuple(counts) for counts, _ in
               for_lesson("one_hot")["words_needed"].fresh(assignment.seed)}
     rows = graded()
