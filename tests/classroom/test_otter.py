@@ -21,12 +21,14 @@ def test_the_master_marks_solutions_and_hidden_tests():
         "# END QUESTION") == 7
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     assert sum(text.startswith("# HIDDEN") and "seed=77" in text for text in code) == 6
-    for text in code:
-        if "# BEGIN SOLUTION" in text:
-            cut = re.sub(r"# BEGIN SOLUTION NO PROMPT\n.*?# END SOLUTION\n", "", text,
-                         flags=re.DOTALL)
-            assert "np.array" not in cut and "return" not in cut and text.startswith(
-                "# BEGIN SOLUTION NO PROMPT\n")
+    parts = [re.split(r"# BEGIN SOLUTION NO PROMPT\n|# END SOLUTION\n", text) for text in code
+             if "# BEGIN SOLUTION" in text]
+    told = 0
+    for start, solution, rest in parts:          # a faulty function is shown, its mended one not
+        lines = [line for line in solution.splitlines() if re.search("return|np.array", line)]
+        assert not start and not any(line in rest for line in lines)
+        told += len(lines)
+    assert told > 3
 
 
 def test_without_otter_the_command_that_gets_it_is_named(monkeypatch, assignment):
