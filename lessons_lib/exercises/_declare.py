@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
 from ..core import generator, shown
@@ -129,6 +130,10 @@ class ExperimentJudge:
             return f"{written(expected)} is none of: {', '.join(map(written, self.outcomes))}"
         if measured is None:
             return f"you expect {written(expected)}. Now run it, and put in the number you measure"
+        if np.ndim(measured):
+            return ("expected one number that you measured, yours has shape "
+                    f"{np.shape(measured)}: {written(measured)}; of an interval put in the width, "
+                    "the upper end minus the lower end")
         number = float(measured)
         seen = next((what for what, (low, high) in self.outcomes.items() if low <= number <= high),
                     None)

@@ -43,7 +43,8 @@ def _judge_bent(answer: Any) -> str | None:
         return "all six numbers are equal: they put the pairs in no order"
     order, line = spearman(scores, GOLD), pearson(scores, GOLD)
     if order < 1 - 1e-12:
-        return f"the order is not perfect: Spearman is {order:.3f}, it should be 1"
+        ties = "; equal scores are no order" if len(set(scores.tolist())) < 6 else ""
+        return f"the order is not perfect: Spearman is {order:.3f}, it should be 1{ties}"
     return (None if line < 0.8
             else f"Spearman is 1, but Pearson is {line:.3f}; it should be below 0.8")
 

@@ -66,7 +66,7 @@ def _opening(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[
     needs = ", ".join(_link(cards[need]) for need in card.needs if need in cards)
     read, run = (f"{(n := card.minutes.get(kind, 0)):g} minute{'' if n == 1 else 's'}"
                  for kind in ("read", "run"))
-    rows = {"You will": " · ".join(card.you_will), "You need": needs or "nothing but curiosity",
+    rows = {"You will": " · ".join(card.you_will), "You need": needs or "some Python and NumPy",
             "Time": f"{read} to read, {run} to run",
             "Papers": _shortly(papers[p].short for p in card.papers if p in papers) or "none",
             "Library": " · ".join(f"`lessons_lib.{name}`" for name in card.uses),

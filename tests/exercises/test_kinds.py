@@ -74,6 +74,7 @@ def test_each_kind_is_known_by_its_name():
     (("it explodes", 0.7), "0.7, which means 'it stays near 1'; this setting gives another number"),
     (("it explodes", 30), "you measured 30; this setting gives another number"),
     (("up", 3), "'up' is none of"), ("it explodes", "expected a pair"),
+    (("it explodes", [1, 2]), "expected one number that you measured, yours has shape (2,)"),
     (("it explodes", "much"), "stopped the check")])
 def test_an_experiment_compares_what_was_expected_with_what_was_measured(answer, words):
     assert words in verdict(RATE, answer)

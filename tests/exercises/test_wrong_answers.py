@@ -7,8 +7,8 @@ import pytest
 
 from lessons_lib.exercises import (anisotropy, bag_of_words, bert_flow, bert_sentence_vectors,
                                    bert_whitening, cosent, doc2vec, for_lesson, glove_and_fasttext,
-                                   outlook, sbert, search, sif_and_usif, simcse, stems,
-                                   topic_models, verdict, word2vec)
+                                   outlook, sbert, search, sif_and_usif, simcse, start_here,
+                                   stems, topic_models, verdict, word2vec)
 
 ALL = [(lesson, exercise) for lesson in stems() for exercise in for_lesson(lesson).values()]
 SAID = [
@@ -92,6 +92,9 @@ SAID = [
      "2 of six are wrong. Think about this: the tokenizer"),
     (simcse, "counterexample", [[1, 0], [-1, 0]], "expected three directions"),
     (simcse, "counterexample", [[1, 0], [1, 1], [0, 1]], "here the bound holds"),
+    (start_here, "bent_but_perfect", [0, 0, 0, 0, 0, 1], "equal scores are no order"),
+    (start_here, "few_pairs", ("about four times as wide", np.array([48.0, 76.0])),
+     "expected one number that you measured, yours has shape (2,): [48., 76.]"),
     (topic_models, "unseen", {"topics renumbered"},
      "2 of six are wrong. Think about this: look for the place of a word"),
     (topic_models, "unseen", set(topic_models.CHANGES),
