@@ -29,6 +29,8 @@ def test_column_log_sums_and_slopes_are_those_that_the_library_has():
 
 @pytest.mark.parametrize(("answer", "said"), [
     ({"add": 0.083, "matrix x matrix": 500, "matrix x vector": 0.5, "tall x wide": 25}, "correct"),
+    ({"add": np.float32(0.08), "matrix x matrix": np.int64(500), "matrix x vector": 0.5,
+      "tall x wide": 25}, "correct"),
     ({"add": 0.083, "matrix x matrix": 500, "matrix x vector": 0.5, "tall x wide": 100},
      "'tall x wide' has not 100"),
     ({"add": 0.083, "matrix x matrix": 500, "matrix x vector": 0.5},
