@@ -170,8 +170,8 @@ EXERCISES = by_name(
         why="W [u; v; u - v] is a sum of a number of u and a number of v, as W [u; v] is: u - v "
             "adds nothing new. The absolute value is what makes it a comparison",
         hints=("Write w · (u - v) as a sum of two terms.",
-               "Give train_on_labels and accuracy a function of u and v that returns "
-               "torch.cat([u, v, u - v], dim=1).")),
+               "w · u and -w · v: a layer that sees u and v has such terms already. Section 6 has "
+               "its accuracy.")),
     debug_task("raw_grades", "Why do all cosines go to 1?", _raw_grades, _solve_raw_grades,
         [_GRADED], fresh=_fresh_graded,
         symptom="Which values can a cosine have, and which the grades?",
