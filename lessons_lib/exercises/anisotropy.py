@@ -4,11 +4,15 @@ on a rare word, a softmax with a table of its own, a regulariser without effect.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 from numpy.random import Generator
 
 from ._declare import (by_name, debug_task, experiment_task, function_task, value_task,
                        which_of)
+from .base import Exercise
 
 __all__ = ["CHANGED", "CHANGES", "EXERCISES"]
 
@@ -63,6 +67,17 @@ def _fresh_contexts(rng: Generator) -> list[tuple]:
               d in ((2, 3), (5, 4))), (np.array([large, 0.0]), _H, np.array([[large - 10, 0.0]]))]
 
 
+def _asks_for_the_input(untied: Exercise) -> Exercise:
+    """The same; a number of the output table, or of a tied one, is told what it is."""
+    def judge(mine: Any) -> str | None:
+        text = untied.judge(mine)
+        if text and "another number" in text and 0.5 < float(mine[1]) < 0.9:
+            return (f"you measured {float(mine[1]):g}. Is this rare(output), or does the copy of "
+                    "loss_of still use table.T? The question is about rare(table), of the input")
+        return text
+    return replace(untied, judge=judge)
+
+
 EXERCISES = by_name(
     value_task("norm_of_mean", "How large is the norm of the mean behind a mean cosine of 0.9?",
         30.0, rtol=0.01,
@@ -71,7 +86,7 @@ EXERCISES = by_name(
         wrong=(9.0, 3.0, 0.9, 90.0, 900.0),
         hints=("E‖ε‖² is the sum of the variances: 100.",
                "L² / (L² + 100) = 0.9. Solve for L², then take the root.")),
-    which_of("changes", "What changes when one vector is added to all rows?",
+    which_of("changes", "What changes in general when one vector is added to all rows?",
         _REASONS, CHANGED,
         wrong=(set(CHANGES[:1]), set(CHANGES[:2]), set(CHANGES[:4]), set(CHANGES),
                set(CHANGES[3:])),
@@ -84,19 +99,21 @@ EXERCISES = by_name(
                "its own score left out":
                    lambda w, H, others: -(np.exp(H @ w)
                                           / np.exp(H @ others.T).sum(axis=1)) @ H / len(H),
+               "the sum over the contexts": lambda w, H, others: len(H) * _solve_push(w, H, others),
                "back to the origin": _against_itself},
         hints=("The loss of a context h is log Σ exp(h·w) less the score of the answer. The word "
                "is in the first part only.",
                "Its gradient is p(w | h) h, with p a softmax over w and all others. Take the mean "
                "over the contexts, and go downhill.")),
-    experiment_task("untied", "Where is the cone when the softmax has a table of its own?",
+    _asks_for_the_input(experiment_task(
+        "untied", "Where is the cone when the softmax has a table of its own?",
         {"stay (above 0.4)": (0.4, 1), "fall by half (0.2 to 0.4)": (0.2, 0.4),
          "stay near 0 (below 0.2)": (-1, 0.2)}, 0.0,
         why="The push acts on the rows that are scored: those of the output table. There two rare "
             "words have a cosine of 0.7. A row of the input table moves only when its word is "
             "read, and a rare word is seldom read.",
         hints=("Which table is multiplied with the hidden states? Its rows get the push.",
-               "rare(table) is the number; rare(output) is worth a look, too.")),
+               "rare(table) is the number; rare(output) is worth a look, too."))),
     debug_task("no_effect", "The regulariser is tiny from the first step, and the cone comes",
         _no_effect, _solve_no_effect, _W_CASES,
         symptom="The mean cosine of two equal rows is 1. What does the function say for them?",

@@ -47,6 +47,12 @@ def test_the_norm_of_the_mean_gives_the_mean_cosine():
     assert mean_cosine(x) == pytest.approx(0.9, abs=0.01)
 
 
+def test_the_number_of_the_wrong_table_is_told_which_table_it_is():
+    judge, (expected, _) = EXERCISES["untied"].judge, EXERCISES["untied"].solution
+    assert "of the input" in judge((expected, 0.74)) and judge((expected, 0.1)) is None
+    assert "of the input" not in judge((expected, 0.3)) + judge(("stay (above 0.4)", 0.01))
+
+
 def test_the_mended_regulariser_is_the_mean_cosine():
     x = np.random.default_rng(2).normal(size=(7, 4)) + 1
     assert np.isclose(EXERCISES["no_effect"].solution(x), mean_cosine(x))
