@@ -139,8 +139,9 @@ class ExperimentJudge:
                     None)
         if seen != self.happens:
             said = f", which means {written(seen)}" if seen else ""
-            return (f"you measured {number:g}{said}; this setting gives another number. Change "
-                    "nothing else, and run it again")
+            asked = "" if seen else "Put in what is asked for, such as a score or a difference. "
+            return (f"you measured {number:g}{said}; this setting gives another number. {asked}"
+                    "Change nothing else, and run it again")
         if expected != seen:
             return (f"you expected {written(expected)}; you measured {number:g}, which means "
                     f"{written(seen)}. Explain the difference, then put in what happens")

@@ -173,15 +173,14 @@ EXERCISES = by_name(
         hints=("The determinant has to be 1.",
                "Stretch one direction and squeeze the other, or shear: [[1, k], [0, 1]].")),
     experiment_task("shift_only", "What is lost where couplings only shift?",
-        {"clearly lower": (-100, -3), "about the same": (-2.99, 2.99),
-         "clearly higher": (3, 100)},
+        {"clearly lower": (-30, -3), "about the same": (-2.99, 2.99), "clearly higher": (3, 30)},
         measured=0.2,
         why="nearly all that the flow does to these vectors is linear, and a shift by a network "
             "can do most of it: after several layers each coordinate has been mixed with others. "
-            "So BERT-flow loses little by its plain couplings",
+            "The loss is much worse and the score about the same: likelihood is not ranking",
         hints=("Section 10: how much of the trained flow is linear?",
-               "In section 4 multiply s by 0, run the cells of classes again, and then the first "
-               "cell of section 8.")),
+               "In section 4 multiply s by 0, run that cell again, and then the first cell of "
+               "section 8. Put in the new score minus the old one.")),
     debug_task("collapsed", "Why does the cloud collapse?", _collapsed, _solve_collapsed,
         [(np.array([[1.0, 2.0], [0.0, -1.0]]), np.array([0.5, 1.5])),
          (np.array([[0.5, 0.0, -2.0]]), np.array([-1.0]))],

@@ -80,5 +80,10 @@ def test_the_loss_of_collapsed_is_the_librarys_bits_per_dimension():
     assert loss / np.log(2) == pytest.approx(flow.bits_per_dimension(x), abs=1e-3)
 
 
+def test_a_score_instead_of_a_difference_of_scores_is_told():
+    said = verdict(EXERCISES["shift_only"], ("about the same", 74.3))
+    assert "Put in what is asked for, such as a score or a difference" in said
+
+
 def test_a_shear_keeps_areas_too():
     assert verdict(EXERCISES["same_area"], [[1, 4], [0, 1]]) == "correct"
