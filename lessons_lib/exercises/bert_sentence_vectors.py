@@ -18,8 +18,7 @@ _REASONS = {
         "what does the tokenizer do with letters before it looks for tokens?",
     "three spaces between words instead of one": "which tokens does a space become?",
     "the text encoded beside a text twice as long":
-        "padding fills the shorter row; which part of the encoder keeps it out of attention and "
-        "mean?",
+        "what keeps the tokens of one text out of the vector of the other?",
     "two words exchanged":
         "the same tokens; is anything added to them that depends on the place?",
     "a full stop added at the end": "is a full stop a token, and do the others read it?",
@@ -199,10 +198,10 @@ EXERCISES = by_name(
                "nothing?",
                "accuracy(model) after the training is the number; the first picture of section 4 "
                "draws it, too.")),
-    debug_task("too_easy", "The loss falls below 1, and the model fills in nonsense",
+    debug_task("too_easy", "The loss falls below 1, and the model is no better",
         _too_easy, _solve_too_easy, _LOSS_CASES,
-        symptom="The loss of section 4 ends between 2 and 3. Which places of the text "
-                "are easy, because the token stands there for all to see?",
+        symptom="The loss of section 4 ends between 2 and 3, this one near 0.4. Which places "
+                "does each average over?",
         wrong={"the places that were not hidden":
                    lambda s, ids, chosen: _solve_too_easy(s, ids, ~chosen),
                "a sum over the hidden places":

@@ -35,7 +35,7 @@ SAID = [
     (bert_flow, "same_area", [[1, 1], [0, 1]], "the most that yours does is 1.62"),
     (bert_flow, "density_at", 1, "comes from z = 0.2"),
     (bert_sentence_vectors, "unchanged", set(bert_sentence_vectors.CHANGES[:2]),
-     "1 of six is wrong. Think about this: padding fills"),
+     "1 of six is wrong. Think about this: what keeps the tokens"),
     (bert_sentence_vectors, "unchanged", set(bert_sentence_vectors.CHANGES),
      "3 of six are wrong. Think about this: the same tokens"),
     (bert_whitening, "unseen", set(bert_whitening.CHANGES[:4]),
