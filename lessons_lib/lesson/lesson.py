@@ -19,7 +19,7 @@ from .. import __version__
 from ..core import check_choice, check_seed, generator
 from .course import SCALES, Course, LessonCard, chosen_scale
 from .predict import Prediction
-from .threads import fix_threads, lesson_threads
+from .threads import fix_threads
 
 if TYPE_CHECKING:
     import torch
@@ -75,9 +75,8 @@ class Lesson:
         """The Torch generator, seeded like ``rng``; made on first use: Torch takes seconds to load.
         """
         if "_generator" not in self.__dict__:
-            import torch
+            import torch                       # which reads how many threads `fix_threads` allows
 
-            torch.set_num_threads(lesson_threads())
             self._generator = torch.Generator().manual_seed(self.seed)
         return self._generator
 
