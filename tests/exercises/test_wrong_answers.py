@@ -91,7 +91,7 @@ SAID = [
     (simcse, "same_views", {simcse.WAYS[1], simcse.WAYS[2]},
      "2 of six are wrong. Think about this: the tokenizer"),
     (simcse, "counterexample", [[1, 0], [-1, 0]], "expected three directions"),
-    (simcse, "counterexample", [[1, 0], [1, 1], [0, 1]], "here the bound holds"),
+    (simcse, "counterexample", [[1, 0], [1, 1], [0, 1]], "which is not above it"),
     (start_here, "bent_but_perfect", [0, 0, 0, 0, 0, 1], "equal scores are no order"),
     (start_here, "few_pairs", ("about four times as wide", np.array([48.0, 76.0])),
      "expected one number that you measured, yours has shape (2,): [48., 76.]"),
