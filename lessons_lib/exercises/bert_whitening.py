@@ -69,7 +69,7 @@ def _judge_uncorrelated(answer: Any) -> str | None:
                 f"has shape {x.shape}")
     p, q = x / np.linalg.norm(x, axis=1, keepdims=True)
     if abs(p @ SIGMA @ q) > 1e-6:
-        return (f"the covariance of x·p and x·q is pᵀΣq = {p @ SIGMA @ q:.3f} (at norm 1); it "
+        return (f"the covariance of x·p and x·q is p Σ qᵀ = {p @ SIGMA @ q:.3f} (at norm 1); it "
                 "should be 0")
     if abs(p @ q) > 0.05:
         return None
@@ -144,13 +144,14 @@ EXERCISES = by_name(
         hints=("Take p = (1, 0). Then p Σ is the first row of Σ.",
                "Which q = (1, b) has 4·1 + 2·b = 0?")),
     experiment_task("standardised", "How much of the gain comes without the rotation?",
-        {"as much as by whitening (15 or more)": (15, 60), "by a part (7 to 15)": (7, 15),
-         "by little (0 to 7)": (0, 7)}, 3.2,
-        why="The direction of a frequent token is no column: a random vector has a part in each "
-            "of them. So all columns have nearly the same variance, and dividing by it changes "
-            "little. The large variance shows in the principal axes only.",
-        hints=("Is the vector of the token a one column of the table, or spread over all?",
-               "x = X[\"control\"]; score((x - x.mean(axis=0)) / x.std(axis=0)) - score(x)")),
+        {"as much as by whitening (10 or more)": (10, 30), "by a part (6 to 10)": (6, 10),
+         "by little (0 to 6)": (0, 6)}, 3.4,
+        why="The direction of a frequent word is no column: its vector has a part in each of "
+            "them. So no column has a far larger variance than the others, and dividing by it "
+            "changes little; centring alone gives most of this. The large variances show in the "
+            "principal axes only.",
+        hints=("Is the vector of the word a one column of the table, or spread over all?",
+               "x = X[\"word2vec\"]; score((x - x.mean(axis=0)) / x.std(axis=0)) - score(x)")),
     debug_task("wrong_order", "A whitening whose covariance is not I",
         _wrong_order, _solve_wrong_order, _CLOUDS,
         symptom="It should return I. Each column of U is a principal axis: which side must the "

@@ -61,3 +61,8 @@ def test_the_mended_order_whitens_and_the_printed_one_does_not():
     exercise = EXERCISES["wrong_order"]
     broken = exercise.wrong["the code as it was"]
     assert np.allclose(exercise.solution(X), np.eye(4)) and not np.allclose(broken(X), np.eye(4))
+
+
+def test_a_score_put_in_for_the_difference_means_no_outcome():
+    said = EXERCISES["standardised"].judge(("by little (0 to 6)", 58.6))
+    assert "another number" in said and "as much as" not in said
