@@ -118,11 +118,13 @@ def _solve_upside_down(s: np.ndarray, y: np.ndarray, scale: float) -> float:
 
 
 EXERCISES = by_name(
-    value_task("terms", "How many exponentials does the loss of a batch with ten grades add up?",
+    value_task("terms", "How many exponentials, besides the 1, does the loss of a batch with ten "
+        "grades add up?",
         35,
-        remark="Count the ordered pairs: the first has the strictly higher grade.",
+        remark="Count the ordered pairs: the first has the strictly higher grade. The 1 is not "
+               "counted.",
         wrong={"all pairs": 45, "both ways": 90, "ties counted": 44, "neighbours": 9,
-               "different grades": 6},
+               "different grades": 6, "the 1 counted": 36},
         hints=("All pairs of ten are 45. Which of them make no term?",
                "Equal grades make none: 3 pairs of zeros, 1 of ones, 6 of twos.")),
     which_of("unseen", "Which changes leave CoSENT as it is?",
@@ -176,7 +178,8 @@ EXERCISES = by_name(
     experiment_task("squared_grades", "Which loss minds if the grades are squared?",
         {"as before": (-0.2, 1.6), "more than before": (1.61, 12), "less than before": (-8, -0.21)},
         measured=3.8,
-        why="The squares have the same order, so CoSENT is exactly the same. Regression now asks "
+        why="With the grades as they are the lead is about one point. The squares have the same "
+            "order, so CoSENT is exactly the same. Regression now asks "
             "for cosines near 0 for most pairs, which is another level and another spread",
         hints=("Does the table of ordered pairs change?",
                "Give train the encoder encoder_of(bag), the loss of objective(name, 25), and "
