@@ -24,6 +24,7 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 BRACKETS = re.compile(r"\\[()]")                 # of a formula
 BEGINNING = 120                                  # letters of what describes a name
 NEVER_CLOSED = {"br", "img", "hr", "input", "wbr", "col", "source", "link", "meta"}
+LIBRARY = "lessons_lib."                          # begins the anchor of each name of the reference
 NOT_SEARCHED = ("genindex.html", "search.html", "py-modindex.html")
 
 
@@ -47,7 +48,7 @@ class _Reader(HTMLParser):
         name = tag == "dt" and "sig" in kinds and "id" in given
         if name or tag == "section":
             anchor = given.get("id", "")
-            self.around.append([anchor, anchor.removeprefix("lessons_lib.") if name else "", ""])
+            self.around.append([anchor, anchor.removeprefix(LIBRARY) if name else "", ""])
             self.sections.append(self.around[-1])
             outside += name                      # what a name says stands in the <dd> after it
         silent = (name or tag in SILENT or kinds & SILENT_CLASSES
@@ -85,7 +86,7 @@ def sections_of(page: str) -> list[list[str]]:
 
 def search_index(folder: Path) -> str:
     """The index of a folder of pages: a script that sets ``courseIndex`` to [page, its title, its
-    sections] of each.
+    sections] of each. The heading of a name is left out, for its anchor says it.
     """
     index = []
     for path in sorted(folder.rglob("*.html")):
@@ -94,5 +95,7 @@ def search_index(folder: Path) -> str:
             continue
         if sections := sections_of(path.read_text("utf-8")):
             sections[0][0] = ""                  # the page itself
-            index.append([page, sections[0][1], sections])
+            parts = [[anchor, "" if anchor == LIBRARY + heading else heading, words]
+                     for anchor, heading, words in sections]
+            index.append([page, sections[0][1], parts])
     return f"const courseIndex = {json.dumps(index, ensure_ascii=False, separators=(',', ':'))};\n"

@@ -47,6 +47,15 @@ def test_the_index_holds_each_page_once_and_none_of_a_theme(tmp_path):
     assert [section[0] for section in index[0][2]] == ["", "dogs"]
 
 
+def test_a_name_is_written_once_in_the_index_and_found_by_its_heading(tmp_path, asked):
+    (tmp_path / "words.html").write_text(NAMES, "utf-8")
+    script = search_index(tmp_path)
+    assert script.count("GloVe.fit") == 1
+    index = script.removeprefix("const courseIndex = ").removesuffix(";\n")
+    (place,) = asked(f"search({index}, 'GloVe.fit')", THEME / "search.js")["places"]
+    assert place[2:4] == ["lessons_lib.words.GloVe.fit", "words.GloVe.fit"]
+
+
 SECTIONS = [["a.html", "Cats", [["", "Cats", "The café has a cat. 猫在沙发上睡觉。"],
                                ["dogs", "Dogs", "No such animal; concatenate."]]],
             ["b.html", "Dogs", [["", "Dogs", "x " * 300 + "A dog and a Cat play. " + "y " * 300]]]]

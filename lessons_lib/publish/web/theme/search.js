@@ -22,7 +22,8 @@ const placesOf = (text, term) => {
 
 /** The sections of an index that hold most terms, the best first, as [page, title, anchor, heading, text]. */
 const search = (index, query) => {
-  const sections = index.sections ??= index.flatMap(([page, title, parts]) => parts.map((part) => [page, title, ...part]));
+  const sections = index.sections ??= index.flatMap(([page, title, parts]) =>
+    parts.map(([anchor, heading, text]) => [page, title, anchor, heading || anchor.replace("lessons_lib.", ""), text]));
   const small = index.small ??= sections.map(([, title, , heading, text]) => [folded(`${title} ${heading}`), folded(text)]);
   const terms = termsOf(query, (term) => small.some((parts) => parts.some((part) => part.includes(term))));
   const found = [];
