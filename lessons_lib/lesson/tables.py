@@ -104,7 +104,8 @@ def _form(values: Iterable[Any]) -> str | None:
         return None
     largest = max(sizes)
     if largest >= 0.1:
-        return ",.0f" if largest >= 1000 else ".1f" if largest >= 10 else ".2f"
+        # z: what rounds to nothing has no sign
+        return "z,.0f" if largest >= 1000 else "z.1f" if largest >= 10 else "z.2f"
     return ".2g"
 
 

@@ -201,6 +201,12 @@ def test_a_column_of_a_lesson_s_table_has_one_precision_and_encoders_their_names
     assert "GloVe" in ENCODERS and "text-align:right\">65.4<" in table.to_html()
 
 
+def test_what_rounds_to_nothing_has_no_sign(lesson):
+    rows = [["before", 0.6612], ["after", -0.0003]]
+    table = lesson.table(rows, ["vectors", "cosine"], show=False)
+    assert table.to_text().splitlines()[-1] == "after      0.00"
+
+
 @pytest.mark.parametrize(("rows", "columns", "words"), [
     ([[k] for k in range(7)], ["n"], ("7 rows; at most 6", "make two tables")),
     ([range(6)], list("abcdef"), ("6 columns; at most 5",)),
