@@ -90,7 +90,7 @@ class Training(gradient_run.GradientRun):
         self.frames: list[np.ndarray] = []
         self.counts = stream.counts()
         self.sampled = sampled_pieces(self.counts)
-        self._called: nn.Module = self.model
+        self._called: Any = self.model
         if recipe.compiled:  # a CPU draws dropout faster by torch's own loop than by a compiled one
             own = {"fallback_random": ranks.device.type == "cpu"}
             self._called = torch.compile(self.model, options=own)
