@@ -23,7 +23,7 @@ from ..evaluation import analogy_accuracy, pair_cosines, spearman
 from ..text import Corpus
 from ..vectors import WordVectors
 from ..words import FastText, GloVe, Word2Vec
-from .entry import Draw, Entry, Rows, Series, declared
+from .entry import CONTROL, Draw, Entry, Rows, Series, declared
 from .pictures import paired_table, score_lines
 
 __all__ = ["AUTHORS", "ENTRIES", "accuracies", "articles", "authors_vectors", "graded"]
@@ -171,30 +171,37 @@ def graded(words: Mapping[str, np.ndarray] | Callable[[list[str]], np.ndarray], 
     return 100 * spearman(np.round(pair_cosines(rows, i, i + len(i)), 12), pairs.score)
 
 
+def _composed(model: FastText, words: list[str]) -> np.ndarray:
+    """Vectors of any words; zero where no subword of a word was ever seen."""
+    rows = np.zeros((len(words), model.dim), dtype=np.float32)
+    for i, word in enumerate(words):
+        with contextlib.suppress(UnknownWord):
+            rows[i] = model.vector(word)
+    return rows
+
+
 def _measure_parts(settings: Mapping[str, Any], seed: int) -> Series:
+    """Controls are the rows as training finds them: a pass at a rate that moves nothing."""
     corpus = articles(settings["articles"])
     usual = {name: settings[name] for name in ("dim", "threads", "epochs")}
     usual |= {"seed": seed, "sample": 1e-3}
+    kinds = {"skip-gram": {"min_n": 0, "max_n": 0}, "with parts": {"min_n": 3, "max_n": 6},
+             "CBOW": {"min_n": 0, "max_n": 0, "architecture": "cbow"}}
     result: Rows = {}
-    for name, architecture, longest in (("skip-gram", "skip_gram", 0), ("CBOW", "cbow", 0),
-                                        ("with parts", "skip_gram", 6)):
-        model = FastText(architecture=architecture, min_n=min(longest, 3), max_n=longest, **usual)
-        vectors = model.fit(corpus).vectors_
-        known = dict(zip(vectors.tokens, vectors.matrix, strict=True))
-        grades = [graded(known, dataset, model.dim) for dataset in SETS]
-        semantic, syntactic, _ = accuracies(vectors, among=settings["among"])
-        result[name] = dict(enumerate((*grades, semantic, syntactic)))
-
-    def composed(words: list[str]) -> np.ndarray:
-        """Vectors of any words; zero where no subword of a word was ever seen."""
-        rows = np.zeros((len(words), model.dim), dtype=np.float32)
-        for i, word in enumerate(words):
-            with contextlib.suppress(UnknownWord):
-                rows[i] = model.vector(word)
-        return rows
-
-    unseen = {k: graded(composed, name, model.dim) for k, name in enumerate(SETS)}
-    return result | {"with parts, also for unseen words": result["with parts"] | unseen}
+    for ending, still in (("", {}), (CONTROL, {"epochs": 1, "learning_rate": 1e-9})):
+        for name, own in kinds.items():
+            model = FastText(**usual | own | still).fit(corpus)
+            vectors = model.vectors_
+            known = dict(zip(vectors.tokens, vectors.matrix, strict=True))
+            grades = [graded(known, dataset, model.dim) for dataset in SETS]
+            semantic, syntactic, _ = accuracies(vectors, among=settings["among"])
+            result[name + ending] = dict(enumerate((*grades, semantic, syntactic)))
+            if model.max_n:
+                words = functools.partial(_composed, model)
+                unseen = {k: graded(words, dataset, model.dim) for k, dataset in enumerate(SETS)}
+                of_all = result[name + ending] | unseen
+                result[f"{name}, also for unseen words{ending}"] = of_all
+    return result
 
 
 def _paired(title: str, columns: Sequence[str]) -> Draw:
