@@ -46,8 +46,7 @@ def test_everything_is_there_and_nothing_more_than_it_needs(written):
 @pytest.mark.skipif(shutil.which("git") is None or not (PROJECT / ".git").exists(),
                     reason="no clone, or no git")
 def test_the_course_is_what_is_committed_and_nothing_else(written):
-    """Told by names and not by git, which a downloaded course does not have. A model that
-    no lesson reads yet is for those who train it."""
+    """Told by names and not by git, which a downloaded course does not have."""
     asked = ["notebooks", "data", "figures"]
     listed = subprocess.run(["git", "ls-files", "-z", *asked], cwd=PROJECT, capture_output=True,
                             text=True, check=True)
