@@ -48,17 +48,17 @@ def prose(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield node.value
 
 
-def counts(trees: dict[str, ast.Module], rows: list[dict[str, str]]) -> list[int]:
-    """How often each word of the glossary occurs in files, given by name."""
+def counts(trees: Iterable[tuple[str, ast.Module]], rows: list[dict[str, str]]) -> list[int]:
+    """How often each word of the glossary occurs in files, given with their names."""
     names, texts = {}, {}
-    for file, tree in trees.items():
+    for file, tree in trees:
         nodes = list(ast.walk(tree))
         names[file] = Counter(name.lstrip("_") for name in identifiers(nodes))
         texts[file] = "\n\n".join(prose(nodes))
     found = []
     for row in rows:
         other = row["not_in"] and re.compile(row["not_in"])
-        files = [file for file in trees if not (other and other.search(file))]
+        files = [file for file in names if not (other and other.search(file))]
         if row["where"] == "identifiers":
             pattern = re.compile(row["pattern"])
             found.append(sum(n for file in files for name, n in names[file].items()
@@ -69,10 +69,11 @@ def counts(trees: dict[str, ast.Module], rows: list[dict[str, str]]) -> list[int
     return found
 
 
-def library() -> dict[str, ast.Module]:
-    """The syntax trees of the library, by file."""
-    return {path.relative_to(LIBRARY).as_posix(): ast.parse(path.read_text("utf-8"))
-            for path in sorted(LIBRARY.rglob("*.py"))}
+def library() -> Iterator[tuple[str, ast.Module]]:
+    """Each file of the library with its syntax tree; all trees at once would be a million objects,
+    which Python's garbage collection goes through again and again."""
+    for path in sorted(LIBRARY.rglob("*.py")):
+        yield path.relative_to(LIBRARY).as_posix(), ast.parse(path.read_text("utf-8"))
 
 
 def main() -> None:

@@ -31,5 +31,5 @@ class Room: ...
         ("identifiers", "rooms?|Room", ""), ("identifiers", "how", ""),
         ("identifiers", "found", ""), ("prose", "noise words?", ""), ("prose", "pieces?", ""),
         ("identifiers", "how", "web/"))]
-    trees = {"web/a.py": ast.parse(source)}
+    trees = [("web/a.py", ast.parse(source))]
     assert glossary.counts(trees, rows) == [3, 1, 1, 2, 1, 0]
