@@ -195,10 +195,11 @@ def test_of_the_course_s_model_eight_bits_cost_nearly_nothing_and_the_page_is_sm
     whole, rounded = load_encoder(folder, device="cpu"), encoders(folder)["trained"]
     texts = [*pairs.sentence1, *pairs.sentence2]
     x, y = whole.encode(texts), rounded.encode(texts)
-    assert cosine_of_rows(x, y).min() >= 0.9986
+    cosines = cosine_of_rows(x, y)
+    assert cosines.mean() >= 0.999 and cosines.min() >= 0.99
     left = np.arange(len(pairs.score))
     agreement = [spearman(pair_cosines(z, left, left + len(left)), pairs.score) for z in (x, y)]
-    assert agreement[0] == pytest.approx(agreement[1], abs=0.003)
+    assert agreement[0] == pytest.approx(agreement[1], abs=0.001)
     # a whitening of 256 directions takes its time, and the small model has tried every step
     check_vectors(node, folder, pairs, page, [*texts[:8], *ODD[:5]], place=tmp_path,
                   steps=(0.0, 1.0))
