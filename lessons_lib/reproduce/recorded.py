@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ..core import PROJECT, DamagedFile, DataMissing, check_choice, checked_path
-from . import anisotropy, bert, cosent, cranfield, doc2vec, flow, later_papers, outlook
-from . import rounding, sbert, sif, simcse, single_vectors, topics, word_vectors, zipfian
+from . import anisotropy, bert, cosent, cranfield, doc2vec, flow, later_papers
+from . import one_network, outlook, rounding, sbert, sif, simcse, single_vectors, topics
+from . import word_vectors, zipfian
 from .entry import (
     CONTROL_TOO, CONTROLS, FAILS, HOLDS, SD, STORED, Entry, Series, averages, called)
 
@@ -23,7 +24,7 @@ __all__ = ["Record", "entries", "headline", "read_record", "recorded"]
 
 # a new module of entries adds its name here, in the order of the lessons
 MODULES = (topics, word_vectors, sif, doc2vec, bert, anisotropy, later_papers, sbert, rounding,
-           flow, zipfian, cosent, simcse, outlook, single_vectors, cranfield)
+           flow, zipfian, cosent, simcse, one_network, outlook, single_vectors, cranfield)
 SHOWN = 3  # rows of a headline
 
 

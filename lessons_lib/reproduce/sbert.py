@@ -44,9 +44,10 @@ _COURSE = {"dropout": 0.1, "sources": ["snli_devtest"], "encoder": COURSE, "rate
 _BAG = {"encoder": BAG, "dropout": 0.1, "sources": ["snli_devtest"], "rate": 0.01, "warmup": 0.0,
         "steps": 300, "batch": 64, "look": 30, "words": None, "seeds": 3, "controls": 3,
         "others": 1, "keeps": "best", "sets": list(SETS)}
-_SMOKE = _COURSE | {"steps": 2, "batch": 4, "look": 1, "words": 10, "seeds": 1, "keeps": "last"}
+_SMOKE = _COURSE | {"steps": 2, "batch": 4, "look": 1, "words": 10, "seeds": 1, "keeps": "last",
+                   "n_pairs": 60}
 _BAG_SMOKE = _BAG | {"steps": 2, "batch": 4, "look": 1, "seeds": 1, "controls": 1,
-                     "sets": ["stsb"]}
+                     "sets": ["stsb"], "n_pairs": 60}
 _PAPER = {"encoder": PAPER, "steps": None, "batch": 16, "rate": 2e-5, "words": None, "seeds": 10,
           "controls": 1, "others": 10, "dropout": None, "sources": ["snli_devtest", "snli_cad"],
           "sets": list(SETS)}
@@ -123,7 +124,8 @@ def _measure_ablation(settings: Mapping[str, Any], seed: int) -> Series:
             n, controls = own["others"], min(1, controls)
         name = f"{row}, {TRAINED_ON[x]}"
         rows = trained_rows(name, train, entry="reimers2019_table6", settings=own,
-                            sets=("stsb dev",), seeds=n, seed=seed, controls=controls)
+                            sets=("stsb dev",), seeds=n, seed=seed, controls=controls,
+                            n_pairs=own.get("n_pairs"))
         for key, values in rows.items():
             for title in (row, *also):
                 score = values[PLACES.index("stsb dev")]
@@ -153,6 +155,7 @@ def _measure_tables(settings: Mapping[str, Any], seed: int) -> Series:
     def rows(name: str, train: Train, **changes: Any) -> Rows:
         own = {"seeds": settings["seeds"], "controls": settings["controls"], "seed": seed}
         own |= {"entry": "reimers2019_tables1_2", "settings": settings, "sets": settings["sets"]}
+        own["n_pairs"] = settings.get("n_pairs")
         return trained_rows(name, train, **own | changes)
 
     triplets = short_rows(load("nli"), settings["words"])

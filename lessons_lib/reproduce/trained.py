@@ -94,19 +94,20 @@ def spearman_by_set(model: Encoder, sets: Sequence[str],
 
 def trained_rows(name: str, train: Callable[[ContextualEncoder, int], Any], *, entry: str,
                  settings: Mapping[str, Any], sets: Sequence[str] = ("stsb",), seeds: int = 3,
-                 seed: int = 0, controls: int | None = None,
+                 seed: int = 0, controls: int | None = None, n_pairs: int | None = None,
                  score: Callable[[Any], Series] | None = None) -> Rows:
     """Train an encoder with several seeds, from a model and from its random initialisation.
     ``train(encoder, seed)`` gives a model and leaves the encoder as it is; ``score(model)`` gives
-    what is added to ``name`` -> {x: value}, by default Spearman x 100 on ``sets``. Rows are means
-    over ``seeds`` trainings, with seed, seed + 1, ..., from ``settings["encoder"]``; of untrained
-    ones, ``controls`` (None: as many); and from two on standard deviations, ", sd", with n - 1.
+    what is added to ``name`` -> {x: value}, by default Spearman x 100 on ``sets``, over at most
+    ``n_pairs`` of each. Rows are means over ``seeds`` trainings, with seed, seed + 1, ..., from
+    ``settings["encoder"]``; of untrained ones, ``controls`` (None: as many); and from two on
+    standard deviations, ", sd", with n - 1.
     Finished trainings are kept in the folder ``entry``: an id, or the name of the module whose
     entries share them, under ``settings``, which hold all that decides this row."""
     for place in sets:
         check_choice("sets", place, PLACES)
     start = str(settings.get("encoder", COURSE))
-    scored = score or (lambda model: {"": spearman_by_set(model, sets)})
+    scored = score or (lambda model: {"": spearman_by_set(model, sets, n_pairs)})
     result: Rows = {}
     for ending, n in (("", seeds), (CONTROL, seeds if controls is None else controls)):
         runs = []

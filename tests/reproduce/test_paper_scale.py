@@ -20,7 +20,8 @@ from scipy.stats import spearmanr
 from lessons_lib import cli
 from lessons_lib.core import external_data_folder
 from lessons_lib.datasets import load
-from lessons_lib.reproduce import anisotropy, entries, outlook, rounding_grid, run, trained
+from lessons_lib.reproduce import (
+    anisotropy, entries, one_network, outlook, rounding_grid, run, trained)
 from lessons_lib.reproduce.models import PAPER
 from lessons_lib.reproduce.settings import settings_of
 from lessons_lib.reproduce.trained import SD
@@ -174,6 +175,11 @@ TRAINING = {
         "training.sentences": "STS-B, train", "training.n": 8, "training.batch_size": 4,
         "training.precision": "float32", "supervised.batch_size": 4, "supervised.epochs": 1,
         "n_pairs": 24, "n_dev": 28, "seeds": 1, "sets": "stsb", "only": "SimCSE,τ = 0.01,τ = 1"}),
+    "one network": (("reimers2019_one_network",), {
+        **{f"{group}.{key}": value for group in one_network.GROUPS
+           for key, value in (("steps", 1), ("batch_size", 4))},
+        "all.precision": "float32", "teacher": "lesson-bag", "n_taught": 8, "n_pairs": 24,
+        "seeds": 1, "controls": 0}),
     "outlook": (("outlook_objectives",), {
         "steps": 2, "batch": 4, "seeds": 1, "sets": "stsb", "kinds": "STS-B sentences"})}
 

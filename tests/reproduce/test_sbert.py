@@ -20,7 +20,7 @@ def drawn(monkeypatch):
     """Scores instead of trainings, one for each name, and small sets; gives what was asked for."""
     asked = []
 
-    def rows(name, train, *, entry, settings, sets, seeds, seed, controls):
+    def rows(name, train, *, entry, settings, sets, seeds, seed, controls, n_pairs):
         asked.append((name, seeds, controls))
         score = {PLACES.index(place): 40.0 + len(name) for place in sets}
         spread = {name + SD: dict.fromkeys(score, 1.0)} if seeds > 1 else {}
