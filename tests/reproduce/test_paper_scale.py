@@ -178,8 +178,7 @@ TRAINING = {
     "one network": (("reimers2019_one_network",), {
         **{f"{group}.{key}": value for group in one_network.GROUPS
            for key, value in (("steps", 1), ("batch_size", 4))},
-        "all.precision": "float32", "teacher": "lesson-bag", "n_taught": 8, "n_pairs": 24,
-        "seeds": 1, "controls": 0}),
+        "all.precision": "float32", "n_pairs": 24, "seeds": 1, "controls": 0}),
     "outlook": (("outlook_objectives",), {
         "steps": 2, "batch": 4, "seeds": 1, "sets": "stsb", "kinds": "STS-B sentences"})}
 
