@@ -13,7 +13,8 @@ from lessons_lib.reproduce import one_network, run
 from lessons_lib.reproduce.entry import judged
 from lessons_lib.reproduce.models import CONTROL
 from lessons_lib.reproduce.one_network import (
-    ENTRIES, ON_BOTH, ON_NLI, PLAIN, RAW, ROWS, SCORED, TAUGHT, TAUGHT_FIRST, TRAININGS)
+    ENTRIES, ON_BOTH, ON_GRADES, ON_NLI, PLAIN, RAW, READ, ROWS, SCORED, TAUGHT, TAUGHT_FIRST,
+    TRAININGS)
 from lessons_lib.reproduce.trained import PLACES, SD
 
 (ENTRY,) = ENTRIES
@@ -46,9 +47,9 @@ def fitted(monkeypatch):
     monkeypatch.setattr(one_network, "nli_pairs", lambda: "labelled")
     encoder = SimpleNamespace(encode=lambda texts: np.arange(len(texts)))
     monkeypatch.setattr(one_network, "load_encoder", lambda name: encoder)
-    one_network._lesson.cache_clear()
+    one_network._taught_texts.cache_clear()
     yield asked
-    one_network._lesson.cache_clear()
+    one_network._taught_texts.cache_clear()
 
 
 @pytest.mark.parametrize("scale", ENTRY.scales)
@@ -67,6 +68,9 @@ def test_every_row_has_one_training_and_what_goes_on_begins_with_the_weights_bef
     texts, vectors = asked[TAUGHT].data
     assert sorted(texts) == ["NLI", "STS-B, train", "both"] and len(vectors) == 3
     assert all(a.settings["seed"] == 3 for a in fitted)
+    if scale == "laptop":
+        rate, dropout = map(asked[TAUGHT].settings.get, ("learning_rate", "dropout"))
+        assert (rate, dropout, asked[ON_GRADES].settings["dropout"]) == (3e-4, 0.0, 0.0)
     rates = {row: a.settings["learning_rate"] for row, a in asked.items()}
     assert rates[ON_BOTH] == rates[ON_NLI] == ENTRY.scales[scale]["all"]["learning_rate"]
 
@@ -87,7 +91,8 @@ def test_rows_are_gathered_in_their_order_with_spreads_and_controls(monkeypatch,
                         lambda model, sets, n: dict.fromkeys(PLACE, 50.0))
     outcome = run(ENTRY, scale="laptop", folder=tmp_path)
     own = [row for row in outcome.measured if not row.endswith((SD, CONTROL))]
-    assert own == [RAW, *ROWS] and RAW + CONTROL in outcome.measured
+    assert own == [*READ, *ROWS] and RAW + CONTROL in outcome.measured
     told = judged(ENTRY.claims, outcome.measured)
-    assert told["every training lifts pairs of unseen sentences"] == (
-        "holds, and for the control too")
+    assert told[ENTRY.claims[0].text] == "holds, and for the control too"
+    untaught = ENTRY.measure(ENTRY.scales["paper"] | {"seeds": 3, "controls": 1}, 0)
+    assert not {TAUGHT, TAUGHT_FIRST} & set(untaught) and ON_BOTH in untaught
