@@ -78,6 +78,7 @@ def test_each_method_leaves_a_folder_that_every_command_reads(
         assert code == 0 and "course-sts" in said
 
 
+@pytest.mark.essential
 def test_a_bag_and_its_control_learn_as_a_bert_does(lessons, tmp_path):
     for name in ("bag", "bag-random"):
         code, said, err = lessons("train", "cosent", "--encoder", name, "--out", tmp_path / name,
