@@ -1,4 +1,4 @@
-"""Every objective on one network: LessonBERT, trained until dev stops rising, control beside each.
+"""Every objective on one network: LessonBERT, the best look at dev kept, the control beside each.
 
 Other entries ask what changes within an objective. Here the objectives stand beside each other, and
 each control begins with random weights and is trained alike. SimCSE reads the mean of the first and
